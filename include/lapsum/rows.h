@@ -1,0 +1,79 @@
+// What every operation takes: batches of rows, and numbers given once or once per row.
+// These are views: they own nothing, and the memory behind them must outlive the call.
+#pragma once
+
+#include <cstddef>
+
+namespace lapsum {
+
+/// `count` rows of `length` contiguous elements each, `stride` elements from one row to the next.
+/// A stride of 0 repeats one row. A view without data stands for an optional argument left out.
+template <class T>
+struct Rows {
+  T* data = nullptr;
+  std::ptrdiff_t count = 0;
+  std::ptrdiff_t length = 0;
+  std::ptrdiff_t stride = 0;
+
+  Rows() = default;
+  Rows(T* data, std::ptrdiff_t count, std::ptrdiff_t length, std::ptrdiff_t stride)
+      : data(data), count(count), length(length), stride(stride) {}
+  Rows(T* data, std::ptrdiff_t count, std::ptrdiff_t length) : Rows(data, count, length, length) {}
+
+  T* operator[](std::ptrdiff_t row) const { return data + row * stride; }
+  operator Rows<const T>() const { return {data, count, length, stride}; }
+};
+
+/// A number for every row: the same for all, or one each.
+/// The single number is checked against its domain and throws; numbers from an array never throw:
+/// those out of their domain saturate or make their own row NaN, as each operation says.
+class PerRow {
+ public:
+  PerRow(double number) : number_(number) {}
+  explicit PerRow(const double* numbers) : numbers_(numbers) {}
+
+  bool is_number() const { return numbers_ == nullptr; }
+  double operator[](std::ptrdiff_t row) const { return numbers_ ? numbers_[row] : number_; }
+
+ private:
+  const double* numbers_ = nullptr;
+  double number_ = 0;
+};
+
+/// `count` levels for every row: a single number (checked, as in PerRow), or an array whose row i
+/// starts at `data + i * stride`; a stride of 0 gives every row the same levels.
+class Levels {
+ public:
+  Levels(double number) : number_(number) {}
+  Levels(const double* data, std::ptrdiff_t count, std::ptrdiff_t stride)
+      : data_(data), count_(count), stride_(stride) {}
+
+  bool is_number() const { return data_ == nullptr && count_ == 1; }
+  std::ptrdiff_t count() const { return count_; }
+  const double* operator[](std::ptrdiff_t row) const {
+    return data_ ? data_ + row * stride_ : &number_;
+  }
+
+ private:
+  const double* data_ = nullptr;
+  std::ptrdiff_t count_ = 1;
+  std::ptrdiff_t stride_ = 0;
+  double number_ = 0;
+};
+
+/// The root b of a LapSum equation, as the sum of two doubles: rounding b to one number would cost
+/// ulp(b) / alpha in everything computed from b. An infinite `anchor` says that no finite element
+/// lies on one side of b; `offset` is then the share of each element at that same infinity.
+struct Threshold {
+  double anchor = 0;
+  double offset = 0;
+};
+
+/// Which end comes first: the smallest (rank 0, sorted ascending, top-k of the smallest) or the
+/// largest. A negative alpha reverses it.
+enum class Order { ascending, descending };
+
+/// How many threads a call may use; 0 leaves it to OpenMP. Results are the same bits for any count.
+using Threads = int;
+
+}  // namespace lapsum

@@ -1,0 +1,27 @@
+// Soft ranks: where each element stands among the others.
+#pragma once
+
+#include "lapsum/rows.h"
+
+namespace lapsum {
+
+/// rank[j] = sum over l != j of F((x[j] - x[l]) / alpha): 0-based, in [0, n - 1], sum n (n - 1)
+/// / 2. Infinities are tied among themselves at the ends. NaN in a row, or an alpha of 0, NaN or
+/// infinity, makes the row NaN. O(n log n) time, O(n) memory. x, rank: rows x n. Throws
+/// std::invalid_argument if shapes differ or alpha, given as a number, is out of its domain.
+template <class T>
+void soft_rank(Rows<const T> x, PerRow alpha, Rows<T> rank, Order order = Order::ascending,
+               Threads threads = 0);
+
+/// Gradients of <g, rank> with respect to x and alpha (one per row). Outputs without data are
+/// skipped.
+template <class T>
+void soft_rank_vjp(Rows<const T> x, PerRow alpha, Rows<const T> g, Rows<T> gx, double* galpha,
+                   Order order = Order::ascending, Threads threads = 0);
+
+/// Derivative of rank along (dx, dalpha); tangents without data are zero.
+template <class T>
+void soft_rank_jvp(Rows<const T> x, PerRow alpha, Rows<const T> dx, const double* dalpha,
+                   Rows<T> drank, Order order = Order::ascending, Threads threads = 0);
+
+}  // namespace lapsum

@@ -1,0 +1,34 @@
+// Soft top-k: a mask in [0, 1] that sums to k, for any real k.
+#pragma once
+
+#include "lapsum/rows.h"
+
+namespace lapsum {
+
+/// p[i] = F((b - x[i]) / alpha) with b such that p sums to k (Order::ascending: the smallest k;
+/// descending: the largest). m levels k per row give m masks per row: p holds rows * m rows, mask l
+/// of row i at i * m + l. No sort: O(n) expected for a level, O(n m) for m.
+/// k <= 0 gives zeros, k >= n ones, exactly, with zero gradient. An element at the far infinity
+/// (-inf for the largest k) is never chosen: p = 0; if fewer than k remain, they are all 1.
+/// Elements at the near infinity come first and share k evenly if they are more than k. NaN in a
+/// row, NaN k, or an alpha of 0, NaN or infinity makes the row NaN. `thresholds` (rows * m), if
+/// given, receives what soft_topk_vjp and _jvp otherwise solve again. Throws std::invalid_argument
+/// if shapes differ, or if alpha or k, given as a number, is out of its domain: k in [0, n].
+template <class T>
+void soft_topk(Rows<const T> x, Levels k, PerRow alpha, Rows<T> p, Threshold* thresholds = nullptr,
+               Order order = Order::descending, Threads threads = 0);
+
+/// Gradients of <g, p> with respect to x, k (rows * m) and alpha (one per row). g: rows * m rows.
+/// Outputs without data are skipped; `thresholds`, as soft_topk wrote them, may be null.
+template <class T>
+void soft_topk_vjp(Rows<const T> x, Levels k, PerRow alpha, const Threshold* thresholds,
+                   Rows<const T> g, Rows<T> gx, double* gk, double* galpha,
+                   Order order = Order::descending, Threads threads = 0);
+
+/// Derivative of p along (dx, dk, dalpha); tangents without data are zero. dk: rows * m.
+template <class T>
+void soft_topk_jvp(Rows<const T> x, Levels k, PerRow alpha, const Threshold* thresholds,
+                   Rows<const T> dx, const double* dk, const double* dalpha, Rows<T> dp,
+                   Order order = Order::descending, Threads threads = 0);
+
+}  // namespace lapsum

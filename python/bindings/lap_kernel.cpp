@@ -1,0 +1,43 @@
+#include <nanobind/stl/string.h>
+
+#include "arrays.h"
+
+namespace lapsum::python {
+namespace {
+
+Kernel::Shape shape_of(const std::string& name) {
+  if (name == "cdf") return Kernel::Shape::cdf;
+  if (name == "even") return Kernel::Shape::even;
+  if (name == "odd") return Kernel::Shape::odd;
+  throw std::invalid_argument("lap_kernel: shape must be 'cdf', 'even' or 'odd', got '" + name +
+                              "'");
+}
+
+template <class T>
+void bind(nb::module_& m) {
+  m.def(
+      "lap_kernel",
+      [](const Array<const T>& r, const Array<const T>& w, const Array<const T>& x,
+         const AlphaArgument& alpha, const Array<T>& y, const std::string& shape, int order,
+         int threads) {
+        const auto row = rows("r", r);
+        const auto weights = rows("w", w);
+        const auto at = rows("x", x);
+        const auto softness = per_row(alpha, row.count);
+        const auto out = rows("y", y);
+        const Kernel kernel{shape_of(shape), order};
+        const nb::gil_scoped_release release;
+        lap_kernel<T>(row, weights, at, softness, kernel, out, threads);
+      },
+      "r"_a.noconvert(), "w"_a.noconvert(), "x"_a.noconvert(), "alpha"_a, "y"_a.noconvert(),
+      "shape"_a, "order"_a, "threads"_a);
+}
+
+}  // namespace
+
+void bind_lap_kernel(nb::module_& m) {
+  bind<float>(m);
+  bind<double>(m);
+}
+
+}  // namespace lapsum::python

@@ -1,0 +1,22 @@
+"""The NumPy front end: one entry per operation, each with value, vjp and jvp."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .operation import AlongAxis, AtLevels, AtPoints, Operation, Permute
+
+OPERATIONS: dict[str, Any] = {
+    "soft_rank": AlongAxis(Operation("soft_rank")),
+    "soft_sort": AlongAxis(Operation("soft_sort")),
+    "soft_topk": AlongAxis(Operation("soft_topk", level="k")),
+    "log_soft_topk": AlongAxis(Operation("log_soft_topk", level="k")),
+    "soft_quantile": AlongAxis(Operation("soft_quantile", level="q", result=lambda x: ())),
+    "soft_permutation": Operation("soft_permutation", result=lambda x: x + x),
+    "soft_permute": Permute(),
+    "lap_sum": AtPoints("lap_sum", ("r", "x"), result=lambda r, x: x),
+    "lap_sum_inverse": AtLevels(
+        Operation("lap_sum_inverse", ("r",), level="k", result=lambda r: ())
+    ),
+    "lap_kernel": AtPoints("lap_kernel", ("r", "w", "x"), result=lambda r, w, x: x),
+}

@@ -1,0 +1,292 @@
+"""Every operation of the core as a function of NumPy arrays, with its vjp and jvp.
+
+The core's functions have one pattern: arrays, levels (if any) and alpha; then the output, or the
+incoming gradient and the outgoing ones, or the tangents and the output; then flags and threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lapsum import _core
+
+from .layout import (
+    Array,
+    Layout,
+    Number,
+    Shape,
+    axis_of,
+    compute_dtype,
+    expect_shape,
+    number,
+    real_array,
+    row_array,
+    thread_count,
+)
+
+Flags = Sequence[bool]
+
+
+class Call:
+    """The arguments of one call, as rows for the core."""
+
+    def __init__(
+        self, op: str, arrays: dict[str, Array], tails: Sequence[int], alpha: Number,
+        level_name: str | None, levels: Number | None, num_threads: int | None,
+    ) -> None:
+        self.op = op
+        self.names = list(arrays)
+        self.arrays = list(arrays.values())
+        self.tails = list(tails)
+        batches = {n: a.shape[: a.ndim - t] for (n, a), t in zip(arrays.items(), tails)}
+        self.layout = Layout(
+            op, batches, batches[self.names[0]], alpha, levels, level_name or "k"
+        )
+        self.dtype = compute_dtype(*self.arrays)
+        self.result_dtype = np.result_type(*self.arrays)
+        self.threads = thread_count(op, num_threads)
+
+    def inputs(self) -> list[Any]:
+        layout = self.layout
+        levels = [] if layout.levels is None else [layout.per_level(layout.levels)]
+        return [
+            *(self.split(a, t) for a, t in zip(self.arrays, self.tails)),
+            *levels,
+            layout.per_row(layout.alpha),
+        ]
+
+    def split(self, array: Array, tail: int) -> Array:
+        return self.layout.split(array, self.dtype, tail)
+
+    def empty(self, tail: Shape) -> Array:
+        """Room for a result, as the core wants it: masks as rows, other levels along the row."""
+        count = self.layout.rows * self.layout.level_count
+        width = int(np.prod(tail, dtype=np.int64))
+        return np.empty((count, width) if tail else (self.layout.rows, self.layout.level_count),
+                        self.dtype)
+
+
+class Operation:
+    """An operation on arrays whose last axes are the row: `arrays` names them, `level` the levels.
+
+    `result` tells the last axes of the result from those of the arrays.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        arrays: Sequence[str] = ("x",),
+        level: str | None = None,
+        result: Callable[..., Shape] = lambda x: x,
+    ) -> None:
+        self.name = name
+        self.array_names = list(arrays)
+        self.level = level
+        self.result = result
+
+    def tails(self, op: str, arrays: Sequence[Array]) -> list[int]:
+        """How many last axes of each array belong to a row."""
+        return [1] * len(arrays)
+
+    def _call(self, op: str, args: Sequence[object], num_threads: int | None) -> Call:
+        count = len(self.array_names)
+        arrays = {n: row_array(op, n, a) for n, a in zip(self.array_names, args)}
+        levels = number(op, self.level, args[count]) if self.level else None
+        alpha = number(op, "alpha", args[-1])
+        tails = self.tails(op, list(arrays.values()))
+        return Call(op, arrays, tails, alpha, self.level, levels, num_threads)
+
+    def _result_tail(self, call: Call) -> Shape:
+        return self.result(*(a.shape[a.ndim - t :] for a, t in zip(call.arrays, call.tails)))
+
+    def value(self, *args: object, flags: Flags = (), num_threads: int | None = None) -> Array:
+        call = self._call(self.name, args, num_threads)
+        tail = self._result_tail(call)
+        out = call.empty(tail)
+        getattr(_core, self.name)(*call.inputs(), out, *flags, call.threads)
+        return call.layout.join_result(out, call.result_dtype, tail)
+
+    def vjp(
+        self, *args: object, flags: Flags = (), num_threads: int | None = None
+    ) -> tuple[Array, ...]:
+        *args, g = args  # type: ignore[assignment]
+        op = f"{self.name}_vjp"
+        call = self._call(op, args, num_threads)
+        layout = call.layout
+        tail = self._result_tail(call)
+        g = real_array(op, "g", g)
+        expect_shape(op, "g", g, layout.batch + tail)
+        given = layout.split_result(g, call.dtype, len(tail)).reshape(call.empty(tail).shape)
+        outs = [
+            np.empty(split.shape, call.dtype) for split in call.inputs()[: len(call.arrays)]
+        ]
+        glevels = [] if layout.levels is None else [np.empty(layout.rows * layout.level_count)]
+        galpha = np.empty(layout.rows)
+        getattr(_core, op)(*call.inputs(), given, *outs, *glevels, galpha, *flags, call.threads)
+        gradients = [
+            layout.join(out, a, t) for out, a, t in zip(outs, call.arrays, call.tails)
+        ]
+        if layout.levels is not None:
+            gradients.append(layout.join_per_level(glevels[0], layout.levels))
+        return (*gradients, layout.join_per_row(galpha, layout.alpha))
+
+    def jvp(self, *args: object, flags: Flags = (), num_threads: int | None = None) -> Array:
+        half = len(args) // 2
+        op = f"{self.name}_jvp"
+        call = self._call(op, args[:half], num_threads)
+        layout = call.layout
+        tangents: list[Array | None] = []
+        for name, like, tail, given in zip(call.names, call.arrays, call.tails, args[half:]):
+            if given is None:
+                tangents.append(None)
+                continue
+            along = real_array(op, f"d{name}", given)
+            expect_shape(op, f"d{name}", along, like.shape)
+            tangents.append(call.split(along, tail))
+        if layout.levels is not None:
+            tangents.append(layout.tangent(f"d{self.level}", args[-2], layout.levels, "level"))
+        tangents.append(layout.tangent("dalpha", args[-1], layout.alpha, "row"))
+        tail = self._result_tail(call)
+        out = call.empty(tail)
+        getattr(_core, op)(*call.inputs(), *tangents, out, *flags, call.threads)
+        return layout.join_result(out, call.result_dtype, tail)
+
+
+class AlongAxis:
+    """An operation along any one axis of its array, `dim` or `axis`."""
+
+    def __init__(self, operation: Operation) -> None:
+        self.operation = operation
+
+    def _axis(self, suffix: str, x: object, dim: int, axis: int | None) -> tuple[str, Array, int]:
+        op = self.operation.name + suffix
+        array = row_array(op, "x", x)
+        return op, array, axis_of(op, dim, axis, array.ndim)
+
+    def value(self, x: object, *rest: object, dim: int, axis: int | None, **options: Any) -> Array:
+        _, array, at = self._axis("", x, dim, axis)
+        return self._back(self.operation.value(np.moveaxis(array, at, -1), *rest, **options), at)
+
+    def vjp(
+        self, x: object, *rest: object, dim: int, axis: int | None, **options: Any
+    ) -> tuple[Array, ...]:
+        op, array, at = self._axis("_vjp", x, dim, axis)
+        *rest, g = rest  # type: ignore[assignment]
+        g = real_array(op, "g", g)
+        if self._keeps_axis() and g.ndim >= -at:
+            g = np.moveaxis(g, at, -1)
+        gx, *others = self.operation.vjp(np.moveaxis(array, at, -1), *rest, g, **options)
+        return (np.moveaxis(gx, -1, at), *others)
+
+    def jvp(self, x: object, *rest: object, dim: int, axis: int | None, **options: Any) -> Array:
+        op, array, at = self._axis("_jvp", x, dim, axis)
+        half = len(rest) // 2
+        dx = rest[half]
+        if dx is not None:
+            dx = real_array(op, "dx", dx)
+            expect_shape(op, "dx", dx, array.shape)
+            dx = np.moveaxis(dx, at, -1)
+        out = self.operation.jvp(
+            np.moveaxis(array, at, -1), *rest[:half], dx, *rest[half + 1 :], **options
+        )
+        return self._back(out, at)
+
+    def _keeps_axis(self) -> bool:
+        return len(self.operation.result((1,))) == 1
+
+    def _back(self, result: Array, at: int) -> Array:
+        return np.moveaxis(result, -1, at) if self._keeps_axis() else result
+
+
+class Permute(Operation):
+    """soft_permute: values are (..., n), or (..., n, d) with one axis more than x."""
+
+    def __init__(self) -> None:
+        super().__init__("soft_permute", ("x", "values"), result=lambda x, values: values)
+
+    def tails(self, op: str, arrays: Sequence[Array]) -> list[int]:
+        x, values = arrays
+        tail = values.ndim - x.ndim + 1
+        if tail not in (1, 2) or values.shape[values.ndim - tail] != x.shape[-1]:
+            n = x.shape[-1]
+            raise ValueError(
+                f"{op}: values must have shape (..., {n}) with {x.ndim} axes or (..., {n}, d) with "
+                f"{x.ndim + 1}, got {values.shape}"
+            )
+        return [1, tail]
+
+
+class AtPoints(Operation):
+    """Sums over a row r at the points x of the same batch; a single number is a single point."""
+
+    def tails(self, op: str, arrays: Sequence[Array]) -> list[int]:
+        if len(arrays) == 3:
+            expect_shape(op, "w", arrays[1], arrays[0].shape)
+        return [1] * len(arrays)
+
+    def _lift(self, op: str, x: object) -> tuple[Array, bool]:
+        array = real_array(op, "x", x)
+        return (array[None], True) if array.ndim == 0 else (array, False)
+
+    def value(self, *args: object, **options: Any) -> Array:
+        *others, x, alpha = args
+        points, single = self._lift(self.name, x)
+        out = super().value(*others, points, alpha, **options)
+        return out[..., 0] if single else out
+
+    def vjp(self, *args: object, **options: Any) -> tuple[Array, ...]:
+        r, x, alpha, g = args
+        points, single = self._lift(f"{self.name}_vjp", x)
+        if single:
+            g = np.asarray(g)[..., None]
+        gr, gx, galpha = super().vjp(r, points, alpha, g, **options)
+        return gr, (gx[0] if single else gx), galpha
+
+    def jvp(self, *args: object, **options: Any) -> Array:
+        r, x, alpha, dr, dx, dalpha = args
+        points, single = self._lift(f"{self.name}_jvp", x)
+        if single and dx is not None:
+            dx = np.asarray(dx)[..., None]
+        out = super().jvp(r, points, alpha, dr, dx, dalpha, **options)
+        return out[..., 0] if single else out
+
+
+class AtLevels:
+    """lap_sum_inverse: levels along the last axis of k, for the rows of the same batch."""
+
+    def __init__(self, operation: Operation) -> None:
+        self.operation = operation
+
+    def _lift(self, suffix: str, r: object, k: object, alpha: object) -> tuple[Array, Any, bool]:
+        op = self.operation.name + suffix
+        row = row_array(op, "r", r)
+        levels = number(op, "k", k)
+        if not levels.shape:
+            return row, alpha, False
+        softness = number(op, "alpha", alpha)
+        return row[..., None, :], softness.value[..., None] if softness.shape else alpha, True
+
+    def value(self, r: object, k: object, alpha: object, **options: Any) -> Array:
+        row, softness, _ = self._lift("", r, k, alpha)
+        return self.operation.value(row, k, softness, **options)
+
+    def vjp(
+        self, r: object, k: object, alpha: object, g: object, **options: Any
+    ) -> tuple[Array, ...]:
+        row, softness, lifted = self._lift("_vjp", r, k, alpha)
+        gr, gk, galpha = self.operation.vjp(row, k, softness, g, **options)
+        if lifted:
+            gr = gr[..., 0, :]
+            galpha = galpha[..., 0] if np.ndim(galpha) else galpha
+        return gr, gk, galpha
+
+    def jvp(self, *args: object, **options: Any) -> Array:
+        r, k, alpha, dr, dk, dalpha = args
+        row, softness, lifted = self._lift("_jvp", r, k, alpha)
+        if lifted:
+            dr = dr if dr is None else np.asarray(dr)[..., None, :]
+            dalpha = dalpha if np.ndim(dalpha) == 0 else np.asarray(dalpha)[..., None]  # type: ignore[arg-type]
+        return self.operation.jvp(row, k, softness, dr, dk, dalpha, **options)

@@ -1,0 +1,22 @@
+// The inverse of LapSum on the CPU, which is also soft sort and soft quantile; contracts as in
+// lapsum/lap_sum_inverse.h, arguments already checked. Order::descending solves on -r and gives -b.
+#pragma once
+
+#include "lapsum/rows.h"
+
+namespace lapsum::cpu {
+
+template <class T>
+void lap_sum_inverse(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows<T> b, Order order,
+                     Threads threads);
+
+template <class T>
+void lap_sum_inverse_vjp(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows<const T> g,
+                         Rows<T> gr, double* gk, double* galpha, Order order, Threads threads);
+
+template <class T>
+void lap_sum_inverse_jvp(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows<const T> dr,
+                         const double* dk, const double* dalpha, Rows<T> db, Order order,
+                         Threads threads);
+
+}  // namespace lapsum::cpu

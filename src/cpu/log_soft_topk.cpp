@@ -1,0 +1,57 @@
+// log p = log F(z): the slope in z is min(p, 1 - p) / p, and 1 wherever p < 1/2.
+#include "cpu/log_soft_topk.h"
+
+#include "cpu/primitives/mask.h"
+#include "instantiate.h"
+
+namespace lapsum::cpu {
+namespace {
+
+struct LogTopK {
+  static void values(double* z, std::ptrdiff_t n) { log_cdf(z, n, z); }
+
+  static Slopes slopes(const Softmax& q, Arena& arena, int threads) {
+    const std::ptrdiff_t n = std::ssize(q.z);
+    std::span<double> u = arena.take<double>(n);
+    for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      exp_abs(q.z.data() + begin, end - begin, u.data() + begin);
+      for (std::ptrdiff_t i = begin; i < end; ++i) {
+        const double half = 0.5 * u[i];
+        u[i] = q.z[i] > 0 ? half / (1 - half) : q.z[i] > -Softmax::kCut ? 1 : 0;
+      }
+    });
+    return {u, 1, std::min(2 / q.scale(), 1e300)};
+  }
+
+  static Saturated saturated(const Saturated& p) {
+    return {std::log(p.value), p.per_level > 0 ? p.per_level / p.value : 0};
+  }
+};
+
+}  // namespace
+
+template <class T>
+void log_soft_topk(Rows<const T> x, const Levels& k, const PerRow& alpha, Rows<T> logp,
+                   Threshold* thresholds, Order order, Threads threads) {
+  mask<LogTopK>(x, k, alpha, logp, thresholds, order, threads);
+}
+
+template <class T>
+void log_soft_topk_vjp(Rows<const T> x, const Levels& k, const PerRow& alpha,
+                       const Threshold* thresholds, Rows<const T> g, Rows<T> gx, double* gk,
+                       double* galpha, Order order, Threads threads) {
+  mask_vjp<LogTopK>(x, k, alpha, thresholds, g, gx, gk, galpha, order, threads);
+}
+
+template <class T>
+void log_soft_topk_jvp(Rows<const T> x, const Levels& k, const PerRow& alpha,
+                       const Threshold* thresholds, Rows<const T> dx, const double* dk,
+                       const double* dalpha, Rows<T> dlogp, Order order, Threads threads) {
+  mask_jvp<LogTopK>(x, k, alpha, thresholds, dx, dk, dalpha, dlogp, order, threads);
+}
+
+LAPSUM_INSTANTIATE(log_soft_topk)
+LAPSUM_INSTANTIATE(log_soft_topk_vjp)
+LAPSUM_INSTANTIATE(log_soft_topk_jvp)
+
+}  // namespace lapsum::cpu

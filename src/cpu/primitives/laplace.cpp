@@ -1,0 +1,142 @@
+// Highway compiles everything inside HWY_NAMESPACE once per instruction set.
+#include "cpu/primitives/laplace.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/primitives/laplace.cpp"
+#include <hwy/foreach_target.h>
+// clang-format off: these must follow foreach_target.h
+#include <hwy/highway.h>
+#include <hwy/contrib/math/math-inl.h>
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace lapsum::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::ScalableTag<double>;
+using V = hn::Vec<D>;
+
+constexpr std::size_t kMaxLanes = hn::MaxLanes(D());
+
+// out[i] = f(in[i]); the last, partial vector goes through a padded copy, so that every element
+// sees the same instructions wherever it stands.
+template <class F>
+HWY_INLINE void map(const double* in, std::ptrdiff_t n, double* out, F f) {
+  const D d;
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  std::ptrdiff_t i = 0;
+  for (; i + lanes <= n; i += lanes) hn::StoreU(f(d, hn::LoadU(d, in + i)), d, out + i);
+  if (i == n) return;
+  HWY_ALIGN double padded[kMaxLanes] = {};
+  for (std::ptrdiff_t l = 0; l < n - i; ++l) padded[l] = in[i + l];
+  hn::Store(f(d, hn::Load(d, padded)), d, padded);
+  for (std::ptrdiff_t l = 0; l < n - i; ++l) out[i + l] = padded[l];
+}
+
+HWY_INLINE V exp_abs(D d, V z) { return hn::Exp(d, hn::Neg(hn::Abs(z))); }
+
+void exp_abs_all(const double* z, std::ptrdiff_t n, double* out) {
+  map(z, n, out, [](D d, V v) HWY_ATTR { return exp_abs(d, v); });
+}
+
+void decay_loss_all(const double* z, std::ptrdiff_t n, double* out) {
+  map(z, n, out, [](D d, V v) HWY_ATTR { return hn::Neg(hn::Expm1(d, hn::Neg(v))); });
+}
+
+void cdf_all(const double* z, std::ptrdiff_t n, double* out) {
+  map(z, n, out, [](D d, V v) HWY_ATTR {
+    const V half = hn::Mul(hn::Set(d, 0.5), exp_abs(d, v));
+    return hn::IfThenElse(hn::Gt(v, hn::Zero(d)), hn::Sub(hn::Set(d, 1.0), half), half);
+  });
+}
+
+void log_cdf_all(const double* z, std::ptrdiff_t n, double* out) {
+  map(z, n, out, [](D d, V v) HWY_ATTR {
+    const V half = hn::Mul(hn::Set(d, 0.5), exp_abs(d, v));
+    const V above = hn::Log1p(d, hn::Neg(half));
+    const V below = hn::Sub(v, hn::Set(d, 0.693147180559945309417));
+    return hn::IfThenElse(hn::Gt(v, hn::Zero(d)), above, below);
+  });
+}
+
+Split split_all(double* values, std::ptrdiff_t n, double pivot, double alpha, double* greater) {
+  const D d;
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  const V centre = hn::Set(d, pivot);
+  const V scale = hn::Set(d, alpha);
+  V less_sum = hn::Zero(d);
+  V greater_sum = hn::Zero(d);
+  Split out;
+  HWY_ALIGN double compressed[2 * kMaxLanes];
+  std::ptrdiff_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const V v = hn::LoadU(d, values + i);
+    const V e = exp_abs(d, hn::Div(hn::Sub(v, centre), scale));
+    const auto below = hn::Lt(v, centre);
+    const auto above = hn::Gt(v, centre);
+    less_sum = hn::Add(less_sum, hn::IfThenElseZero(below, e));
+    greater_sum = hn::Add(greater_sum, hn::IfThenElseZero(above, e));
+    // A compressed vector is stored whole: behind the values already read, or, where it could run
+    // over the end of `greater`, by way of a copy.
+    out.less += static_cast<std::ptrdiff_t>(hn::CompressStore(v, below, d, values + out.less));
+    if (out.greater + lanes <= n) {
+      out.greater +=
+          static_cast<std::ptrdiff_t>(hn::CompressStore(v, above, d, greater + out.greater));
+    } else {
+      const auto count = static_cast<std::ptrdiff_t>(hn::CompressStore(v, above, d, compressed));
+      for (std::ptrdiff_t l = 0; l < count; ++l) greater[out.greater++] = compressed[l];
+    }
+  }
+  if (i < n) {
+    HWY_ALIGN double e[kMaxLanes];
+    for (std::size_t l = 0; l < kMaxLanes; ++l) compressed[l] = pivot;
+    for (std::ptrdiff_t l = 0; l < n - i; ++l) compressed[l] = values[i + l];
+    hn::Store(exp_abs(d, hn::Div(hn::Sub(hn::Load(d, compressed), centre), scale)), d, e);
+    for (std::ptrdiff_t l = 0; l < n - i; ++l) {
+      if (compressed[l] < pivot) {
+        values[out.less++] = compressed[l];
+        out.less_sum += e[l];
+      } else if (compressed[l] > pivot) {
+        greater[out.greater++] = compressed[l];
+        out.greater_sum += e[l];
+      }
+    }
+  }
+  out.less_sum += hn::GetLane(hn::SumOfLanes(d, less_sum));
+  out.greater_sum += hn::GetLane(hn::SumOfLanes(d, greater_sum));
+  return out;
+}
+
+}  // namespace lapsum::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lapsum::cpu {
+HWY_EXPORT(exp_abs_all);
+HWY_EXPORT(decay_loss_all);
+HWY_EXPORT(cdf_all);
+HWY_EXPORT(log_cdf_all);
+HWY_EXPORT(split_all);
+
+void exp_abs(const double* z, std::ptrdiff_t n, double* out) {
+  HWY_DYNAMIC_DISPATCH(exp_abs_all)(z, n, out);
+}
+
+void decay_loss(const double* z, std::ptrdiff_t n, double* out) {
+  HWY_DYNAMIC_DISPATCH(decay_loss_all)(z, n, out);
+}
+
+void cdf(const double* z, std::ptrdiff_t n, double* out) {
+  HWY_DYNAMIC_DISPATCH(cdf_all)(z, n, out);
+}
+
+void log_cdf(const double* z, std::ptrdiff_t n, double* out) {
+  HWY_DYNAMIC_DISPATCH(log_cdf_all)(z, n, out);
+}
+
+Split split(double* values, std::ptrdiff_t n, double pivot, double alpha, double* greater) {
+  return HWY_DYNAMIC_DISPATCH(split_all)(values, n, pivot, alpha, greater);
+}
+
+}  // namespace lapsum::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,42 @@
+// The least distance is found first, so that the largest weight is 1.
+#include "cpu/primitives/mask.h"
+
+#include <algorithm>
+
+namespace lapsum::cpu {
+namespace {
+
+struct Least {
+  double value = INFINITY;
+  Least& operator+=(const Least& other) {
+    value = std::min(value, other.value);
+    return *this;
+  }
+};
+
+}  // namespace
+
+Softmax softmax_at(std::span<const double> r, const Threshold& b, double alpha, Arena& arena,
+                   int threads) {
+  const std::ptrdiff_t n = std::ssize(r);
+  Softmax out{arena.take<double>(n), arena.take<double>(n)};
+  out.nearest = sum_chunks<Least>(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+                  distances(r, b, alpha, begin, end, out.z.data() + begin);
+                  Least least;
+                  for (std::ptrdiff_t i = begin; i < end; ++i) {
+                    out.z[i] = std::clamp(out.z[i], -Softmax::kCut, Softmax::kCut);
+                    least.value = std::min(least.value, std::abs(out.z[i]));
+                  }
+                  return least;
+                }).value;
+  out.total = sum_chunks<double>(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for (std::ptrdiff_t i = begin; i < end; ++i) out.e[i] = std::abs(out.z[i]) - out.nearest;
+    exp_abs(out.e.data() + begin, end - begin, out.e.data() + begin);
+    double sum = 0;
+    for (std::ptrdiff_t i = begin; i < end; ++i) sum += out.e[i];
+    return sum;
+  });
+  return out;
+}
+
+}  // namespace lapsum::cpu

@@ -1,0 +1,233 @@
+// Rows seen from a threshold: what soft top-k, its logarithm and the permutation matrix share.
+#pragma once
+
+#include <cmath>
+#include <span>
+
+#include "cpu/primitives/laplace.h"
+#include "cpu/primitives/orientation.h"
+#include "cpu/primitives/parallel.h"
+#include "cpu/primitives/row.h"
+#include "cpu/primitives/threshold.h"
+#include "lapsum/rows.h"
+
+namespace lapsum::cpu {
+
+/// z[i] = (b - r[i]) / alpha on [begin, end).
+inline void distances(std::span<const double> r, const Threshold& b, double alpha,
+                      std::ptrdiff_t begin, std::ptrdiff_t end, double* z) {
+  for (std::ptrdiff_t i = begin; i < end; ++i) {
+    z[i - begin] = ((b.anchor - r[i]) + b.offset) / alpha;
+  }
+}
+
+/// The softmax q = e / total over a row at a finite threshold, e[i] = e^{nearest - |z[i]|}, where
+/// `nearest` is the least |z|: exact on a plateau too, where every e^-|z| underflows.
+/// z is cut to +-kCut, so that infinite elements have weight 0 and no product is NaN.
+struct Softmax {
+  static constexpr double kCut = 1e300;
+
+  std::span<double> z, e;
+  double nearest = 0, total = 0;
+
+  /// e[i] times this is e^-|z[i]|.
+  double scale() const { return std::exp(-nearest); }
+
+  /// <q, f>, f(i) being called for every element.
+  template <class F>
+  double mean(int threads, F&& f) const {
+    return sum_over(std::ssize(e), threads, [&](std::ptrdiff_t i) { return e[i] * f(i); }) / total;
+  }
+};
+
+Softmax softmax_at(std::span<const double> r, const Threshold& b, double alpha, Arena& arena,
+                   int threads);
+
+/// The derivative of a mask's elements: d out_i / dz_i = unit * u[i] and d out_i / dk = per_level *
+/// u[i] / total, total being the softmax's. Two factors, so that neither underflows before its
+/// time.
+struct Slopes {
+  std::span<const double> u;
+  double unit, per_level;
+};
+
+/// The mask of an element without a finite threshold, and its derivative in k.
+struct Saturated {
+  double value, per_level;
+};
+
+/// A row with its thresholds, one per level.
+struct MaskedRow {
+  Orientation orientation;
+  std::span<const double> r;
+  NonFinite counts;
+  std::span<const double> k;
+  std::span<const Threshold> b;
+
+  /// p and dp/dk of element i where threshold l is infinite.
+  Saturated saturated(std::ptrdiff_t l, std::ptrdiff_t i) const {
+    const auto at = [&](double infinity) { return r[i] == infinity; };
+    if (b[l].anchor > 0) return {at(INFINITY) ? 0.0 : 1.0, 0};
+    if (!at(-INFINITY)) return {0, 0};
+    const double share = b[l].offset;
+    return {share, share > 0 && share < 1 ? 1 / static_cast<double>(counts.below) : 0};
+  }
+};
+
+/// body(row, masked, arena, threads) for every row of x. Thresholds are taken from `saved` if
+/// given, else solved, and written to `keep` if given.
+template <class T, class Body>
+void for_each_masked_row(Rows<const T> x, const Levels& k, const PerRow& alpha,
+                         const Threshold* saved, Threshold* keep, Order order, Threads threads,
+                         Body&& body) {
+  const std::ptrdiff_t levels = k.count();
+  for_each_row(x.count, x.length, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
+    const Orientation orientation(alpha[i], order);
+    MaskedRow row{orientation,
+                  load(x[i], x.length, orientation.sign, arena, inner),
+                  count_non_finite(x[i], x.length, orientation.sign, inner),
+                  {k[i], static_cast<std::size_t>(levels)},
+                  {}};
+    if (saved) {
+      row.b = {saved + i * levels, static_cast<std::size_t>(levels)};
+    } else {
+      std::span<Threshold> b = arena.take<Threshold>(levels);
+      if (orientation.valid) {
+        solve_thresholds(row.r, row.counts, row.k, orientation.alpha, b, arena, inner);
+      } else {
+        std::fill(b.begin(), b.end(), Threshold{kNaN, 0});
+      }
+      row.b = b;
+    }
+    if (keep) std::copy(row.b.begin(), row.b.end(), keep + i * levels);
+    body(i, row, arena, inner);
+  });
+}
+
+// A Mask gives the three maps in which soft top-k and its logarithm differ:
+//   values(z, n)             z in place to the mask
+//   slopes(softmax, arena)   the Slopes at a finite threshold
+//   saturated(p, dp/dk)      the same for an element that has none
+
+/// out = Mask(x), as lapsum/soft_topk.h says.
+template <class Mask, class T>
+void mask(Rows<const T> x, const Levels& k, const PerRow& alpha, Rows<T> out, Threshold* keep,
+          Order order, Threads threads) {
+  const auto body = [&](std::ptrdiff_t i, const MaskedRow& row, Arena& arena, int inner) {
+    std::span<double> z = arena.take<double>(x.length);
+    for (std::ptrdiff_t l = 0; l < k.count(); ++l) {
+      T* to = out[i * k.count() + l];
+      const double anchor = row.b[l].anchor;
+      if (std::isnan(anchor)) {
+        fill(to, x.length, kNaN);
+        continue;
+      }
+      for_each_chunk(x.length, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+        if (std::isinf(anchor)) {
+          for (std::ptrdiff_t j = begin; j < end; ++j) {
+            z[j] = Mask::saturated(row.saturated(l, j)).value;
+          }
+        } else {
+          distances(row.r, row.b[l], row.orientation.alpha, begin, end, z.data() + begin);
+          Mask::values(z.data() + begin, end - begin);
+        }
+        for (std::ptrdiff_t j = begin; j < end; ++j) to[j] = narrow<T>(z[j]);
+      });
+    }
+  };
+  for_each_masked_row(x, k, alpha, nullptr, keep, order, threads, body);
+}
+
+/// With u, unit and q: gr = unit / alpha (<u, g> q - u g), gk = per_level <u, g> / total,
+/// galpha = unit / alpha (<u, g> <q, z> - <u, g z>).
+template <class Mask, class T>
+void mask_vjp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Threshold* saved,
+              Rows<const T> g, Rows<T> gx, double* gk, double* galpha, Order order,
+              Threads threads) {
+  const auto body = [&](std::ptrdiff_t i, const MaskedRow& row, Arena& arena, int inner) {
+    const std::ptrdiff_t n = x.length;
+    std::span<double> gr = arena.take<double>(gx.data ? n : 0);
+    std::fill(gr.begin(), gr.end(), 0.0);
+    double ga = 0;
+    Arena scratch;
+    for (std::ptrdiff_t l = 0; l < k.count(); ++l) {
+      const T* given = g[i * k.count() + l];
+      const auto v = [&](std::ptrdiff_t j) { return static_cast<double>(given[j]); };
+      double level_gk = 0;
+      if (std::isnan(row.b[l].anchor)) {
+        std::fill(gr.begin(), gr.end(), kNaN);
+        ga = level_gk = kNaN;
+      } else if (std::isinf(row.b[l].anchor)) {
+        for (std::ptrdiff_t j = 0; j < n; ++j) {
+          const double slope = Mask::saturated(row.saturated(l, j)).per_level;
+          if (slope > 0) level_gk += slope * v(j);
+        }
+      } else {
+        scratch.reset();
+        const Softmax q = softmax_at(row.r, row.b[l], row.orientation.alpha, scratch, inner);
+        const Slopes slopes = Mask::slopes(q, scratch, inner);
+        const double ug = sum_over(n, inner, [&](std::ptrdiff_t j) { return slopes.u[j] * v(j); });
+        const double height = 2 * row.orientation.peak() * slopes.unit;
+        level_gk = slopes.per_level * (ug / q.total);
+        for_each_chunk(std::ssize(gr), inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+          for (std::ptrdiff_t j = begin; j < end; ++j) {
+            gr[j] += height * (ug / q.total * q.e[j] - slopes.u[j] * v(j));
+          }
+        });
+        if (galpha) {
+          const double mean_z = q.mean(inner, [&](std::ptrdiff_t j) { return q.z[j]; });
+          ga += height * sum_over(n, inner, [&](std::ptrdiff_t j) {
+                  return slopes.u[j] * v(j) * (mean_z - q.z[j]);
+                });
+        }
+      }
+      if (gk) gk[i * k.count() + l] = narrow<T>(level_gk);
+    }
+    for (std::ptrdiff_t j = 0; j < std::ssize(gr); ++j) {
+      gx[i][j] = narrow<T>(row.orientation.sign * gr[j]);
+    }
+    if (galpha) galpha[i] = row.orientation.alpha_sign * ga;
+  };
+  for_each_masked_row(x, k, alpha, saved, nullptr, order, threads, body);
+}
+
+/// dout = u (unit / alpha (<q, pull> - pull) + per_level / total dk), pull = dr + z dalpha.
+template <class Mask, class T>
+void mask_jvp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Threshold* saved,
+              Rows<const T> dx, const double* dk, const double* dalpha, Rows<T> dout, Order order,
+              Threads threads) {
+  const auto body = [&](std::ptrdiff_t i, const MaskedRow& row, Arena&, int inner) {
+    const double da = dalpha ? row.orientation.alpha_sign * dalpha[i] : 0;
+    Arena scratch;
+    for (std::ptrdiff_t l = 0; l < k.count(); ++l) {
+      const double dlevel = dk ? dk[i * k.count() + l] : 0;
+      T* to = dout[i * k.count() + l];
+      if (std::isnan(row.b[l].anchor)) {
+        fill(to, x.length, kNaN);
+      } else if (std::isinf(row.b[l].anchor)) {
+        for (std::ptrdiff_t j = 0; j < x.length; ++j) {
+          to[j] = narrow<T>(Mask::saturated(row.saturated(l, j)).per_level * dlevel);
+        }
+      } else {
+        scratch.reset();
+        const Softmax q = softmax_at(row.r, row.b[l], row.orientation.alpha, scratch, inner);
+        const Slopes slopes = Mask::slopes(q, scratch, inner);
+        const auto pull = [&](std::ptrdiff_t j) {
+          const double dr = dx.data ? row.orientation.sign * static_cast<double>(dx[i][j]) : 0;
+          return dr + q.z[j] * da;
+        };
+        const double mean = q.mean(inner, pull);
+        const double height = 2 * row.orientation.peak() * slopes.unit;
+        const double lift = dlevel == 0 ? 0 : slopes.per_level * (dlevel / q.total);
+        for_each_chunk(x.length, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+          for (std::ptrdiff_t j = begin; j < end; ++j) {
+            to[j] = narrow<T>(slopes.u[j] * (height * (mean - pull(j)) + lift));
+          }
+        });
+      }
+    }
+  };
+  for_each_masked_row(x, k, alpha, saved, nullptr, order, threads, body);
+}
+
+}  // namespace lapsum::cpu

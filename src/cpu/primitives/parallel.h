@@ -1,0 +1,104 @@
+// Threads over rows and inside a long row. Work inside a row is cut into chunks of a fixed size,
+// whatever the number of threads, so that a result has the same bits for any thread count.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <exception>
+#include <vector>
+
+#include "cpu/primitives/arena.h"
+
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+namespace lapsum::cpu {
+
+inline constexpr std::ptrdiff_t kChunk = std::ptrdiff_t{1} << 14;
+
+inline int usable_threads(int threads) {
+#ifdef _OPENMP
+  return threads > 0 ? threads : omp_get_max_threads();
+#else
+  (void)threads;
+  return 1;
+#endif
+}
+
+/// body(i, thread) for i in [0, count). One thread never enters OpenMP; an exception of any body is
+/// thrown again here, after all threads are done.
+template <class Body>
+void parallel_for(std::ptrdiff_t count, int threads, Body&& body) {
+  threads = static_cast<int>(std::min<std::ptrdiff_t>(threads, count));
+  if (threads <= 1) {
+    for (std::ptrdiff_t i = 0; i < count; ++i) body(i, 0);
+    return;
+  }
+#ifdef _OPENMP
+  std::exception_ptr failure;
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+  for (std::ptrdiff_t i = 0; i < count; ++i) {
+    try {
+      body(i, omp_get_thread_num());
+    } catch (...) {
+#pragma omp critical(lapsum_failure)
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
+#endif
+}
+
+inline std::ptrdiff_t chunk_count(std::ptrdiff_t n) { return (n + kChunk - 1) / kChunk; }
+
+/// body(begin, end) for the chunks of [0, n).
+template <class Body>
+void for_each_chunk(std::ptrdiff_t n, int threads, Body&& body) {
+  parallel_for(chunk_count(n), threads,
+               [&](std::ptrdiff_t c, int) { body(c * kChunk, std::min(n, (c + 1) * kChunk)); });
+}
+
+/// The sum of body(begin, end) over the chunks of [0, n), always added in the same order.
+template <class Sum, class Body>
+Sum sum_chunks(std::ptrdiff_t n, int threads, Body&& body) {
+  if (n <= kChunk) return body(std::ptrdiff_t{0}, n);
+  std::vector<Sum> parts(static_cast<std::size_t>(chunk_count(n)));
+  for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    parts[static_cast<std::size_t>(begin / kChunk)] = body(begin, end);
+  });
+  Sum total = parts[0];
+  for (std::size_t c = 1; c < parts.size(); ++c) total += parts[c];
+  return total;
+}
+
+/// The sum of f(i) over [0, n).
+template <class F>
+double sum_over(std::ptrdiff_t n, int threads, F&& f) {
+  return sum_chunks<double>(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    double sum = 0;
+    for (std::ptrdiff_t i = begin; i < end; ++i) sum += f(i);
+    return sum;
+  });
+}
+
+/// body(row, arena, threads) for every row; `threads` is what the row may use inside. Rows are
+/// spread over threads when there are enough of them, otherwise long rows are processed one after
+/// another. The arena is empty at the start of each row.
+template <class Body>
+void for_each_row(std::ptrdiff_t rows, std::ptrdiff_t length, int threads, Body&& body) {
+  constexpr std::ptrdiff_t kWorthAThread = 4096;
+  threads = usable_threads(threads);
+  if (rows * length < 2 * kWorthAThread) threads = 1;
+  const bool inside = rows < threads && length > kChunk;
+  const int outer = inside ? 1 : threads;
+  const int inner = inside ? threads : 1;
+  std::vector<Arena> arenas(static_cast<std::size_t>(outer));
+  parallel_for(rows, outer, [&](std::ptrdiff_t row, int thread) {
+    Arena& arena = arenas[static_cast<std::size_t>(thread)];
+    arena.reset();
+    body(row, arena, inner);
+  });
+}
+
+}  // namespace lapsum::cpu

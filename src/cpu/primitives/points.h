@@ -1,0 +1,87 @@
+// Points between the values of a sorted row: where they lie, and sums over the row seen from them
+// (gather), or over them seen from the row (scatter). Both need only scans of the row itself.
+#pragma once
+
+#include <span>
+
+#include "cpu/primitives/decayed_scan.h"
+#include "cpu/primitives/sorted_row.h"
+#include "lapsum/rows.h"
+
+namespace lapsum::cpu {
+
+/// A point x with r[j] <= x <= r[j + 1]; j = -1 before all values, n - 1 behind them. The kernel of
+/// the point at the two neighbours is `scale` times the weights: e^{-|x - r_j| / alpha} = scale *
+/// left_weight. A root of a level has weights that sum to one over the row and the scale that
+/// belongs to them, so that they stay exact where the scale underflows; a plain point has scale 1.
+struct Point {
+  std::ptrdiff_t j;
+  double left_z, right_z;  ///< (x - r_j) / alpha and (r_{j+1} - x) / alpha; 0 where the weight is 0
+  double left_weight, right_weight;
+  double scale;
+};
+
+/// The two directions of a scan with the same weights.
+template <int Order>
+struct Scans {
+  Moments<Order> right, left;  ///< toward the right, toward the left
+};
+
+template <int Order>
+Scans<Order> scan_both(const Decays& decays, const Weights<Order>& w, Arena& arena, int threads) {
+  return {decayed_scan<Order>(decays, Toward::right, w, arena, threads),
+          decayed_scan<Order>(decays, Toward::left, w, arena, threads)};
+}
+
+/// What a point sees on each side: sum_i w_i |z|^order e^-|z| / scale over the elements left of it
+/// and right of it, z = (x - r_i) / alpha.
+struct Sides {
+  double left, right;
+  double even() const { return left + right; }
+  double odd() const { return left - right; }
+};
+
+template <int Order>
+Sides gather(const Scans<Order>& scans, const Point& at) {
+  const auto side = [](const Moments<Order>& m, std::ptrdiff_t j, double z) {
+    if constexpr (Order == 0) return m[0][j];
+    if constexpr (Order == 1) return m[1][j] + z * m[0][j];
+    if constexpr (Order == 2) return m[2][j] + z * (2 * m[1][j] + z * m[0][j]);
+    if constexpr (Order == 3) {
+      return m[3][j] + z * (3 * m[2][j] + z * (3 * m[1][j] + z * m[0][j]));
+    }
+  };
+  const auto n = static_cast<std::ptrdiff_t>(scans.right[0].size());
+  return {at.j >= 0 ? at.left_weight * side(scans.right, at.j, at.left_z) : 0,
+          at.j + 1 < n ? at.right_weight * side(scans.left, at.j + 1, at.right_z) : 0};
+}
+
+/// Lower-order sums from scans of a higher order.
+template <int Order>
+Scans<0> lowest(const Scans<Order>& scans) {
+  return {{scans.right[0]}, {scans.left[0]}};
+}
+
+/// The adjoint of gather: sum_t u_t |z|^order e^-|z| at every value of the row, from the points
+/// left of it (`right`, scanned toward the right) and right of it (`left`). u counts in units of
+/// the point's scale.
+template <int Order>
+Scans<Order> scatter(const Decays& decays, std::span<const Point> points, std::span<const double> u,
+                     Arena& arena, int threads);
+
+/// Points at the values x, in any order; an infinite x gets a point without weight, NaN one with
+/// NaN. `ties_left` tells on which side values equal to x are counted.
+std::span<Point> locate(const Decays& decays, std::span<const double> x, bool ties_left,
+                        Arena& arena, int threads);
+
+/// Roots of the levels k, in any order: points b with LapSum(b) = k on the finite values of the
+/// row. A level outside (0, finite) gets an infinite b and a point without weight; NaN makes both
+/// NaN.
+struct Roots {
+  std::span<Point> points;
+  std::span<Threshold> b;
+};
+Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const double> k,
+                   Arena& arena, int threads);
+
+}  // namespace lapsum::cpu

@@ -1,0 +1,65 @@
+// A row in ascending order with its decays: infinities stand aside at both ends, the finite values
+// between them carry the scans.
+#pragma once
+
+#include <span>
+
+#include "cpu/primitives/argsort.h"
+#include "cpu/primitives/decayed_scan.h"
+#include "cpu/primitives/orientation.h"
+#include "cpu/primitives/row.h"
+
+namespace lapsum::cpu {
+
+/// Whether the caller needs to know which element stands where, or the sorted values alone.
+enum class Need { keys, order };
+
+struct SortedRow {
+  bool valid = false;            ///< no NaN in the row, a valid alpha
+  std::ptrdiff_t n = 0;          ///< all elements
+  std::ptrdiff_t below = 0;      ///< elements at -inf, sorted positions [0, below)
+  std::ptrdiff_t above = 0;      ///< elements at +inf, the last ones
+  std::span<const Index> order;  ///< sorted position -> element; empty for Need::keys
+  Decays decays;                 ///< of the finite values
+
+  std::ptrdiff_t finite() const { return decays.size(); }
+  /// The elements whose values are finite, in ascending order of value.
+  std::span<const Index> finite_order() const {
+    return order.subspan(static_cast<std::size_t>(below), static_cast<std::size_t>(finite()));
+  }
+
+  /// v (one entry per element, `stride` apart) in the order of the finite values.
+  template <class T>
+  std::span<double> gather(const T* v, std::ptrdiff_t stride, Arena& arena,
+                           double scale = 1) const {
+    const std::span<const Index> elements = finite_order();
+    std::span<double> out = arena.take<double>(finite());
+    for (std::ptrdiff_t j = 0; j < finite(); ++j) {
+      out[j] = scale * static_cast<double>(v[stride * static_cast<std::ptrdiff_t>(elements[j])]);
+    }
+    return out;
+  }
+};
+
+template <class T>
+SortedRow sort_row(const T* x, std::ptrdiff_t n, const Orientation& orientation, Need need,
+                   Arena& arena, int threads) {
+  SortedRow row;
+  const NonFinite odd = count_non_finite(x, n, orientation.sign, threads);
+  row.n = n;
+  row.valid = orientation.valid && odd.nan == 0;
+  if (!row.valid) return row;
+  row.below = odd.below;
+  row.above = odd.above;
+  std::span<double> sorted = arena.take<double>(n);
+  std::span<Index> order = arena.take<Index>(need == Need::order ? n : 0);
+  argsort(x, n, orientation.sign < 0, sorted.data(), need == Need::order ? order.data() : nullptr,
+          arena, threads);
+  row.order = order;
+  row.decays = make_decays(sorted.subspan(static_cast<std::size_t>(row.below),
+                                          static_cast<std::size_t>(n - row.below - row.above)),
+                           orientation.alpha, arena, threads);
+  return row;
+}
+
+}  // namespace lapsum::cpu

@@ -1,0 +1,125 @@
+// rank_j = j + (behind_j - before_j) / 2 at sorted position j, before and behind being the decayed
+// scans of ones. The Jacobian in r is symmetric: (Jv)_j = peak (v_j K_1(r_j) - K_v(r_j)), so that
+// one function serves both modes; d rank_j / dalpha = -peak Z_1(r_j), Z being the odd first moment.
+#include "cpu/soft_rank.h"
+
+#include "cpu/primitives/points.h"
+#include "cpu/primitives/sorted_row.h"
+#include "instantiate.h"
+
+namespace lapsum::cpu {
+namespace {
+
+// J v in sorted order. The element itself stands in both scans of both sums: it cancels.
+std::span<double> apply_jacobian(const SortedRow& row, std::span<const double> v, double peak,
+                                 Arena& arena, int threads) {
+  const Scans<0> ones = scan_both<0>(row.decays, {}, arena, threads);
+  const Scans<0> sums = scan_both<0>(row.decays, {v}, arena, threads);
+  std::span<double> out = arena.take<double>(row.finite());
+  for_each_chunk(row.finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for (std::ptrdiff_t j = begin; j < end; ++j) {
+      out[j] = peak * ((v[j] * ones.right[0][j] - sums.right[0][j]) +
+                       (v[j] * ones.left[0][j] - sums.left[0][j]));
+    }
+  });
+  return out;
+}
+
+// d rank / d|alpha| in sorted order.
+std::span<double> alpha_slopes(const SortedRow& row, double peak, Arena& arena, int threads) {
+  const Scans<1> ones = scan_both<1>(row.decays, {}, arena, threads);
+  std::span<double> out = arena.take<double>(row.finite());
+  for (std::ptrdiff_t j = 0; j < row.finite(); ++j) {
+    out[j] = -peak * (ones.right[1][j] - ones.left[1][j]);
+  }
+  return out;
+}
+
+}  // namespace
+
+template <class T>
+void soft_rank(Rows<const T> x, const PerRow& alpha, Rows<T> rank, Order order, Threads threads) {
+  for_each_row(x.count, x.length, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
+    const std::ptrdiff_t n = x.length;
+    const SortedRow row =
+        sort_row(x[i], n, Orientation(alpha[i], order), Need::order, arena, inner);
+    T* out = rank[i];
+    if (!row.valid) return fill(out, n, kNaN);
+    const Scans<0> ones = scan_both<0>(row.decays, {}, arena, inner);
+    const auto tied = [](std::ptrdiff_t first, std::ptrdiff_t count) {
+      return static_cast<double>(first) + 0.5 * static_cast<double>(count - 1);
+    };
+    for_each_chunk(n, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      for (std::ptrdiff_t p = begin; p < end; ++p) {
+        const std::ptrdiff_t j = p - row.below;
+        double value;
+        if (j < 0) {
+          value = tied(0, row.below);
+        } else if (j >= row.finite()) {
+          value = tied(n - row.above, row.above);
+        } else {
+          value = static_cast<double>(p) + 0.5 * (ones.left[0][j] - ones.right[0][j]);
+        }
+        out[row.order[p]] = static_cast<T>(value);
+      }
+    });
+  });
+}
+
+template <class T>
+void soft_rank_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T> gx,
+                   double* galpha, Order order, Threads threads) {
+  for_each_row(x.count, x.length, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
+    const Orientation orientation(alpha[i], order);
+    const SortedRow row = sort_row(x[i], x.length, orientation, Need::order, arena, inner);
+    if (gx.data) fill(gx[i], x.length, row.valid ? 0 : kNaN);
+    if (galpha) galpha[i] = row.valid ? 0 : kNaN;
+    if (!row.valid) return;
+    const std::span<const Index> element = row.finite_order();
+    const std::span<const double> v = row.gather(g[i], 1, arena);
+    if (gx.data) {
+      const std::span<const double> gr = apply_jacobian(row, v, orientation.peak(), arena, inner);
+      for (std::ptrdiff_t j = 0; j < row.finite(); ++j) {
+        gx[i][element[j]] = narrow<T>(orientation.sign * gr[j]);
+      }
+    }
+    if (galpha) {
+      const std::span<const double> slopes = alpha_slopes(row, orientation.peak(), arena, inner);
+      galpha[i] = orientation.alpha_sign *
+                  sum_over(row.finite(), inner, [&](std::ptrdiff_t j) { return v[j] * slopes[j]; });
+    }
+  });
+}
+
+template <class T>
+void soft_rank_jvp(Rows<const T> x, const PerRow& alpha, Rows<const T> dx, const double* dalpha,
+                   Rows<T> drank, Order order, Threads threads) {
+  for_each_row(x.count, x.length, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
+    const Orientation orientation(alpha[i], order);
+    const SortedRow row = sort_row(x[i], x.length, orientation, Need::order, arena, inner);
+    fill(drank[i], x.length, row.valid ? 0 : kNaN);
+    if (!row.valid) return;
+    std::span<double> total = arena.take<double>(row.finite());
+    std::fill(total.begin(), total.end(), 0.0);
+    const auto add = [&](std::span<const double> part, double scale) {
+      for (std::ptrdiff_t j = 0; j < row.finite(); ++j) total[j] += scale * part[j];
+    };
+    if (dx.data) {
+      const std::span<const double> v = row.gather(dx[i], 1, arena, orientation.sign);
+      add(apply_jacobian(row, v, orientation.peak(), arena, inner), 1);
+    }
+    if (dalpha) {
+      add(alpha_slopes(row, orientation.peak(), arena, inner), orientation.alpha_sign * dalpha[i]);
+    }
+    const std::span<const Index> element = row.finite_order();
+    for (std::ptrdiff_t j = 0; j < row.finite(); ++j) {
+      drank[i][element[j]] = narrow<T>(total[j]);
+    }
+  });
+}
+
+LAPSUM_INSTANTIATE(soft_rank)
+LAPSUM_INSTANTIATE(soft_rank_vjp)
+LAPSUM_INSTANTIATE(soft_rank_jvp)
+
+}  // namespace lapsum::cpu

@@ -1,0 +1,49 @@
+#include "cpu/soft_sort.h"
+
+#include <vector>
+
+#include "cpu/lap_sum_inverse.h"
+#include "instantiate.h"
+
+namespace lapsum::cpu {
+namespace {
+
+// 1/2, 3/2, ..., n - 1/2: the same levels for every row.
+class HalfIntegers {
+ public:
+  explicit HalfIntegers(std::ptrdiff_t n) : values_(static_cast<std::size_t>(n)) {
+    for (std::size_t l = 0; l < values_.size(); ++l) values_[l] = static_cast<double>(l) + 0.5;
+  }
+  Levels levels() const { return {values_.data(), std::ssize(values_), 0}; }
+
+ private:
+  std::vector<double> values_;
+};
+
+}  // namespace
+
+template <class T>
+void soft_sort(Rows<const T> x, const PerRow& alpha, Rows<T> sorted, Order order, Threads threads) {
+  const HalfIntegers at(x.length);
+  lap_sum_inverse(x, at.levels(), alpha, sorted, order, threads);
+}
+
+template <class T>
+void soft_sort_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T> gx,
+                   double* galpha, Order order, Threads threads) {
+  const HalfIntegers at(x.length);
+  lap_sum_inverse_vjp(x, at.levels(), alpha, g, gx, nullptr, galpha, order, threads);
+}
+
+template <class T>
+void soft_sort_jvp(Rows<const T> x, const PerRow& alpha, Rows<const T> dx, const double* dalpha,
+                   Rows<T> dsorted, Order order, Threads threads) {
+  const HalfIntegers at(x.length);
+  lap_sum_inverse_jvp(x, at.levels(), alpha, dx, nullptr, dalpha, dsorted, order, threads);
+}
+
+LAPSUM_INSTANTIATE(soft_sort)
+LAPSUM_INSTANTIATE(soft_sort_vjp)
+LAPSUM_INSTANTIATE(soft_sort_jvp)
+
+}  // namespace lapsum::cpu

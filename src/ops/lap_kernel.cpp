@@ -1,0 +1,24 @@
+// Checks arguments, then runs on the device that holds them.
+#include "lapsum/lap_kernel.h"
+
+#include "cpu/lap_kernel.h"
+#include "instantiate.h"
+#include "ops/check.h"
+
+namespace lapsum {
+
+template <class T>
+void lap_kernel(Rows<const T> r, Rows<const T> w, Rows<const T> x, PerRow alpha, Kernel kernel,
+                Rows<T> y, Threads threads) {
+  const ops::Check check("lap_kernel", "r", r, alpha, threads);
+  check.input("w", w, r.count, r.length);
+  check.input("x", x, r.count, x.length);
+  check.sortable("x", x.length);
+  check.range("order", kernel.order, 0, kernel.shape == Kernel::Shape::cdf ? 0 : Kernel::kMaxOrder);
+  check.output("y", y, r.count, x.length);
+  cpu::lap_kernel(r, w, x, alpha, kernel, y, threads);
+}
+
+LAPSUM_INSTANTIATE(lap_kernel)
+
+}  // namespace lapsum

@@ -1,0 +1,51 @@
+// Checks arguments, then runs on the device that holds them.
+#include "lapsum/soft_permute.h"
+
+#include "cpu/soft_permute.h"
+#include "instantiate.h"
+#include "ops/check.h"
+
+namespace lapsum {
+
+template <class T>
+void soft_permute(Rows<const T> x, Rows<const T> values, std::ptrdiff_t columns, PerRow alpha,
+                  Rows<T> out, Apply apply, Order order, Threads threads) {
+  const ops::Check check("soft_permute", "x", x, alpha, threads);
+  check.sortable("columns", columns);
+  check.input("values", values, x.count, x.length * columns);
+  check.output("out", out, x.count, x.length * columns);
+  cpu::soft_permute(x, values, columns, alpha, out, apply, order, threads);
+}
+
+template <class T>
+void soft_permute_vjp(Rows<const T> x, Rows<const T> values, std::ptrdiff_t columns, PerRow alpha,
+                      Rows<const T> g, Rows<T> gx, Rows<T> gvalues, double* galpha, Apply apply,
+                      Order order, Threads threads) {
+  const ops::Check check("soft_permute_vjp", "x", x, alpha, threads);
+  check.sortable("columns", columns);
+  check.input("values", values, x.count, x.length * columns);
+  check.input("g", g, x.count, x.length * columns);
+  check.optional_output("gx", gx, x.count, x.length);
+  check.optional_output("gvalues", gvalues, x.count, x.length * columns);
+  cpu::soft_permute_vjp(x, values, columns, alpha, g, gx, gvalues, galpha, apply, order, threads);
+}
+
+template <class T>
+void soft_permute_jvp(Rows<const T> x, Rows<const T> values, std::ptrdiff_t columns, PerRow alpha,
+                      Rows<const T> dx, Rows<const T> dvalues, const double* dalpha, Rows<T> dout,
+                      Apply apply, Order order, Threads threads) {
+  const ops::Check check("soft_permute_jvp", "x", x, alpha, threads);
+  check.sortable("columns", columns);
+  check.input("values", values, x.count, x.length * columns);
+  check.optional_input("dx", dx, x.count, x.length);
+  check.optional_input("dvalues", dvalues, x.count, x.length * columns);
+  check.output("dout", dout, x.count, x.length * columns);
+  cpu::soft_permute_jvp(x, values, columns, alpha, dx, dvalues, dalpha, dout, apply, order,
+                        threads);
+}
+
+LAPSUM_INSTANTIATE(soft_permute)
+LAPSUM_INSTANTIATE(soft_permute_vjp)
+LAPSUM_INSTANTIATE(soft_permute_jvp)
+
+}  // namespace lapsum

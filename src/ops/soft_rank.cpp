@@ -1,0 +1,39 @@
+// Checks arguments, then runs on the device that holds them.
+#include "lapsum/soft_rank.h"
+
+#include "cpu/soft_rank.h"
+#include "instantiate.h"
+#include "ops/check.h"
+
+namespace lapsum {
+
+template <class T>
+void soft_rank(Rows<const T> x, PerRow alpha, Rows<T> rank, Order order, Threads threads) {
+  const ops::Check check("soft_rank", "x", x, alpha, threads);
+  check.output("rank", rank, x.count, x.length);
+  cpu::soft_rank(x, alpha, rank, order, threads);
+}
+
+template <class T>
+void soft_rank_vjp(Rows<const T> x, PerRow alpha, Rows<const T> g, Rows<T> gx, double* galpha,
+                   Order order, Threads threads) {
+  const ops::Check check("soft_rank_vjp", "x", x, alpha, threads);
+  check.input("g", g, x.count, x.length);
+  check.optional_output("gx", gx, x.count, x.length);
+  cpu::soft_rank_vjp(x, alpha, g, gx, galpha, order, threads);
+}
+
+template <class T>
+void soft_rank_jvp(Rows<const T> x, PerRow alpha, Rows<const T> dx, const double* dalpha,
+                   Rows<T> drank, Order order, Threads threads) {
+  const ops::Check check("soft_rank_jvp", "x", x, alpha, threads);
+  check.optional_input("dx", dx, x.count, x.length);
+  check.output("drank", drank, x.count, x.length);
+  cpu::soft_rank_jvp(x, alpha, dx, dalpha, drank, order, threads);
+}
+
+LAPSUM_INSTANTIATE(soft_rank)
+LAPSUM_INSTANTIATE(soft_rank_vjp)
+LAPSUM_INSTANTIATE(soft_rank_jvp)
+
+}  // namespace lapsum

@@ -1,0 +1,45 @@
+// Checks arguments, then runs on the device that holds them.
+#include "lapsum/soft_topk.h"
+
+#include "cpu/soft_topk.h"
+#include "instantiate.h"
+#include "ops/check.h"
+
+namespace lapsum {
+
+template <class T>
+void soft_topk(Rows<const T> x, Levels k, PerRow alpha, Rows<T> p, Threshold* thresholds,
+               Order order, Threads threads) {
+  const ops::Check check("soft_topk", "x", x, alpha, threads);
+  check.level("k", k, static_cast<double>(x.length), "n");
+  check.output("p", p, x.count * k.count(), x.length);
+  cpu::soft_topk(x, k, alpha, p, thresholds, order, threads);
+}
+
+template <class T>
+void soft_topk_vjp(Rows<const T> x, Levels k, PerRow alpha, const Threshold* thresholds,
+                   Rows<const T> g, Rows<T> gx, double* gk, double* galpha, Order order,
+                   Threads threads) {
+  const ops::Check check("soft_topk_vjp", "x", x, alpha, threads);
+  check.level("k", k, static_cast<double>(x.length), "n");
+  check.input("g", g, x.count * k.count(), x.length);
+  check.optional_output("gx", gx, x.count, x.length);
+  cpu::soft_topk_vjp(x, k, alpha, thresholds, g, gx, gk, galpha, order, threads);
+}
+
+template <class T>
+void soft_topk_jvp(Rows<const T> x, Levels k, PerRow alpha, const Threshold* thresholds,
+                   Rows<const T> dx, const double* dk, const double* dalpha, Rows<T> dp,
+                   Order order, Threads threads) {
+  const ops::Check check("soft_topk_jvp", "x", x, alpha, threads);
+  check.level("k", k, static_cast<double>(x.length), "n");
+  check.optional_input("dx", dx, x.count, x.length);
+  check.output("dp", dp, x.count * k.count(), x.length);
+  cpu::soft_topk_jvp(x, k, alpha, thresholds, dx, dk, dalpha, dp, order, threads);
+}
+
+LAPSUM_INSTANTIATE(soft_topk)
+LAPSUM_INSTANTIATE(soft_topk_vjp)
+LAPSUM_INSTANTIATE(soft_topk_jvp)
+
+}  // namespace lapsum
