@@ -1,5 +1,5 @@
-# What the library is built with: OpenMP, Highway (the system's, else fetched), and the compiler
-# options that every target of this project shares.
+# What the library is built with: OpenMP, Highway (the system's, else fetched and installed along),
+# and the compiler options that every target of this project shares.
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 
 find_package(hwy 1.0.3 QUIET CONFIG)
@@ -8,14 +8,10 @@ if(NOT hwy_FOUND)
   include(FetchContent)
   set(HWY_ENABLE_TESTS OFF CACHE INTERNAL "")
   set(HWY_ENABLE_EXAMPLES OFF CACHE INTERNAL "")
-  set(HWY_ENABLE_CONTRIB ON CACHE INTERNAL "")
-  set(HWY_ENABLE_INSTALL OFF CACHE INTERNAL "")
-  set(BUILD_SHARED_LIBS_BEFORE ${BUILD_SHARED_LIBS})
-  set(BUILD_SHARED_LIBS OFF)
+  set(HWY_FORCE_STATIC_LIBS ON CACHE INTERNAL "")
   FetchContent_Declare(hwy
     URL https://github.com/google/highway/archive/refs/tags/1.2.0.tar.gz)
   FetchContent_MakeAvailable(hwy)
-  set(BUILD_SHARED_LIBS ${BUILD_SHARED_LIBS_BEFORE})
 endif()
 add_library(lapsum_hwy INTERFACE)
 target_link_libraries(lapsum_hwy INTERFACE $<IF:$<TARGET_EXISTS:hwy::hwy>,hwy::hwy,hwy>)

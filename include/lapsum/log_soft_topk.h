@@ -14,8 +14,8 @@ void log_soft_topk(Rows<const T> x, Levels k, PerRow alpha, Rows<T> logp,
                    Threads threads = 0);
 
 /// Gradients of <g, logp> with respect to x, k (rows * m) and alpha (one per row). Outputs without
-/// data are skipped. d logp / dk grows like exp(gap / 2 alpha) on a plateau: it stays finite, at
-/// T's max.
+/// data are skipped. d logp / dk grows like exp(gap / 2 alpha) on a plateau: it is capped,
+/// and finite.
 template <class T>
 void log_soft_topk_vjp(Rows<const T> x, Levels k, PerRow alpha, const Threshold* thresholds,
                        Rows<const T> g, Rows<T> gx, double* gk, double* galpha,

@@ -34,7 +34,7 @@ inline void require(bool condition, const char* name, const char* must) {
 
 template <class T>
 Rows<T> rows(const char* name, const Array<T>& a) {
-  require(a.shape(1) <= 1 || a.stride(1) == 1, name, "have contiguous rows");
+  require(a.size() == 0 || a.shape(1) == 1 || a.stride(1) == 1, name, "have contiguous rows");
   return {a.data(), static_cast<std::ptrdiff_t>(a.shape(0)),
           static_cast<std::ptrdiff_t>(a.shape(1)), static_cast<std::ptrdiff_t>(a.stride(0))};
 }

@@ -1,7 +1,7 @@
 """Differentiable ordering from sums of Laplace CDFs: soft rank, sort, top-k and permutation.
 
-Every function comes with its derivatives, ``<name>_vjp`` (gradients of a weighted sum of the result)
-and ``<name>_jvp`` (the derivative along a direction), for people who bring their own autodiff.
+Every function comes with its derivatives, ``<name>_vjp`` (gradients of a weighted sum of the
+result) and ``<name>_jvp`` (the derivative along a direction), for those with their own autodiff.
 """
 
 from importlib.metadata import PackageNotFoundError as _PackageNotFoundError
@@ -11,7 +11,11 @@ from lapsum._ops.lap_kernel import lap_kernel
 from lapsum._ops.lap_sum import lap_sum, lap_sum_jvp, lap_sum_vjp
 from lapsum._ops.lap_sum_inverse import lap_sum_inverse, lap_sum_inverse_jvp, lap_sum_inverse_vjp
 from lapsum._ops.log_soft_topk import log_soft_topk, log_soft_topk_jvp, log_soft_topk_vjp
-from lapsum._ops.soft_permutation import soft_permutation, soft_permutation_jvp, soft_permutation_vjp
+from lapsum._ops.soft_permutation import (
+    soft_permutation,
+    soft_permutation_jvp,
+    soft_permutation_vjp,
+)
 from lapsum._ops.soft_permute import soft_permute, soft_permute_jvp, soft_permute_vjp
 from lapsum._ops.soft_quantile import soft_quantile, soft_quantile_jvp, soft_quantile_vjp
 from lapsum._ops.soft_rank import soft_rank, soft_rank_jvp, soft_rank_vjp

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-_WITHOUT_FRONT_END = {"torch": "x.detach().numpy()", "jax": "np.asarray(x)", "jaxlib": "np.asarray(x)"}
+_WITHOUT_FRONT_END = {
+    "torch": "x.detach().numpy()",
+    "jax": "np.asarray(x)",
+    "jaxlib": "np.asarray(x)",
+}
 
 
 def operation(name: str, *arrays: object) -> Any:

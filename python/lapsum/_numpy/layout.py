@@ -17,7 +17,11 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Shape = tuple[int, ...]
 
-_COMPUTE = {"f2": np.dtype(np.float32), "f4": np.dtype(np.float32), "f8": np.dtype(np.float64)}
+_COMPUTE: dict[str, np.dtype[Any]] = {
+    "f2": np.dtype(np.float32),
+    "f4": np.dtype(np.float32),
+    "f8": np.dtype(np.float64),
+}
 
 
 class Number(NamedTuple):
@@ -31,9 +35,16 @@ class Number(NamedTuple):
         return self.value.shape if isinstance(self.value, np.ndarray) else ()
 
 
+def _array(op: str, name: str, value: object) -> Array:
+    try:
+        return np.asarray(value)
+    except ValueError as error:  # a ragged list
+        raise ValueError(f"{op}: {name} must be an array: {error}") from None
+
+
 def real_array(op: str, name: str, value: object) -> Array:
     """`value` as an array of a floating dtype the core can compute with."""
-    array = np.asarray(value)
+    array = _array(op, name, value)
     if array.dtype.str[1:] not in _COMPUTE:
         raise TypeError(f"{op}: {name} must be float16, float32 or float64, got {array.dtype}")
     return array
@@ -51,7 +62,7 @@ def number(op: str, name: str, value: object) -> Number:
     """A k or an alpha; integers are welcome here."""
     if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)):
         return Number(float(value), np.dtype(np.float64))
-    array = np.asarray(value)
+    array = _array(op, name, value)
     if array.dtype.kind not in "fiu" or array.dtype.str[1:] == "f16":
         got = type(value).__name__ if array.dtype.kind == "O" else str(array.dtype)
         raise TypeError(f"{op}: {name} must be a real number or an array of them, got {got}")
@@ -182,7 +193,7 @@ class Layout:
         full = array.reshape(self.row_batch + self.level_batch + tail)
         back = [axes.index(a) for a in range(len(axes))]
         rest = list(range(len(axes), full.ndim))
-        return np.ascontiguousarray(full.transpose(back + rest)).astype(dtype, copy=False)
+        return full.transpose(back + rest).astype(dtype, order="C", copy=False)[()]
 
     def per_row(self, value: Number) -> float | Array:
         """A number per row, for the core."""

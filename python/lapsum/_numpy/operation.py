@@ -34,17 +34,23 @@ class Call:
     """The arguments of one call, as rows for the core."""
 
     def __init__(
-        self, op: str, arrays: dict[str, Array], tails: Sequence[int], alpha: Number,
-        level_name: str | None, levels: Number | None, num_threads: int | None,
+        self,
+        op: str,
+        arrays: dict[str, Array],
+        tails: Sequence[int],
+        alpha: Number,
+        level_name: str | None,
+        levels: Number | None,
+        num_threads: int | None,
     ) -> None:
         self.op = op
         self.names = list(arrays)
         self.arrays = list(arrays.values())
         self.tails = list(tails)
-        batches = {n: a.shape[: a.ndim - t] for (n, a), t in zip(arrays.items(), tails)}
-        self.layout = Layout(
-            op, batches, batches[self.names[0]], alpha, levels, level_name or "k"
-        )
+        batches = {
+            n: a.shape[: a.ndim - t] for (n, a), t in zip(arrays.items(), tails, strict=True)
+        }
+        self.layout = Layout(op, batches, batches[self.names[0]], alpha, levels, level_name or "k")
         self.dtype = compute_dtype(*self.arrays)
         self.result_dtype = np.result_type(*self.arrays)
         self.threads = thread_count(op, num_threads)
@@ -53,7 +59,7 @@ class Call:
         layout = self.layout
         levels = [] if layout.levels is None else [layout.per_level(layout.levels)]
         return [
-            *(self.split(a, t) for a, t in zip(self.arrays, self.tails)),
+            *(self.split(a, t) for a, t in zip(self.arrays, self.tails, strict=True)),
             *levels,
             layout.per_row(layout.alpha),
         ]
@@ -65,8 +71,9 @@ class Call:
         """Room for a result, as the core wants it: masks as rows, other levels along the row."""
         count = self.layout.rows * self.layout.level_count
         width = int(np.prod(tail, dtype=np.int64))
-        return np.empty((count, width) if tail else (self.layout.rows, self.layout.level_count),
-                        self.dtype)
+        return np.empty(
+            (count, width) if tail else (self.layout.rows, self.layout.level_count), self.dtype
+        )
 
 
 class Operation:
@@ -93,14 +100,16 @@ class Operation:
 
     def _call(self, op: str, args: Sequence[object], num_threads: int | None) -> Call:
         count = len(self.array_names)
-        arrays = {n: row_array(op, n, a) for n, a in zip(self.array_names, args)}
+        arrays = {n: row_array(op, n, a) for n, a in zip(self.array_names, args, strict=False)}
         levels = number(op, self.level, args[count]) if self.level else None
         alpha = number(op, "alpha", args[-1])
         tails = self.tails(op, list(arrays.values()))
         return Call(op, arrays, tails, alpha, self.level, levels, num_threads)
 
     def _result_tail(self, call: Call) -> Shape:
-        return self.result(*(a.shape[a.ndim - t :] for a, t in zip(call.arrays, call.tails)))
+        return self.result(
+            *(a.shape[a.ndim - t :] for a, t in zip(call.arrays, call.tails, strict=True))
+        )
 
     def value(self, *args: object, flags: Flags = (), num_threads: int | None = None) -> Array:
         call = self._call(self.name, args, num_threads)
@@ -120,14 +129,13 @@ class Operation:
         g = real_array(op, "g", g)
         expect_shape(op, "g", g, layout.batch + tail)
         given = layout.split_result(g, call.dtype, len(tail)).reshape(call.empty(tail).shape)
-        outs = [
-            np.empty(split.shape, call.dtype) for split in call.inputs()[: len(call.arrays)]
-        ]
+        inputs = call.inputs()
+        outs = [np.empty(split.shape, call.dtype) for split in inputs[: len(call.arrays)]]
         glevels = [] if layout.levels is None else [np.empty(layout.rows * layout.level_count)]
         galpha = np.empty(layout.rows)
-        getattr(_core, op)(*call.inputs(), given, *outs, *glevels, galpha, *flags, call.threads)
+        getattr(_core, op)(*inputs, given, *outs, *glevels, galpha, *flags, call.threads)
         gradients = [
-            layout.join(out, a, t) for out, a, t in zip(outs, call.arrays, call.tails)
+            layout.join(out, a, t) for out, a, t in zip(outs, call.arrays, call.tails, strict=True)
         ]
         if layout.levels is not None:
             gradients.append(layout.join_per_level(glevels[0], layout.levels))
@@ -139,13 +147,16 @@ class Operation:
         call = self._call(op, args[:half], num_threads)
         layout = call.layout
         tangents: list[Array | None] = []
-        for name, like, tail, given in zip(call.names, call.arrays, call.tails, args[half:]):
+        given_all = args[half : half + len(call.arrays)]
+        for name, like, tails, given in zip(
+            call.names, call.arrays, call.tails, given_all, strict=True
+        ):
             if given is None:
                 tangents.append(None)
                 continue
             along = real_array(op, f"d{name}", given)
             expect_shape(op, f"d{name}", along, like.shape)
-            tangents.append(call.split(along, tail))
+            tangents.append(call.split(along, tails))
         if layout.levels is not None:
             tangents.append(layout.tangent(f"d{self.level}", args[-2], layout.levels, "level"))
         tangents.append(layout.tangent("dalpha", args[-1], layout.alpha, "row"))
@@ -267,7 +278,8 @@ class AtLevels:
         if not levels.shape:
             return row, alpha, False
         softness = number(op, "alpha", alpha)
-        return row[..., None, :], softness.value[..., None] if softness.shape else alpha, True
+        lifted = np.asarray(softness.value)[..., None] if softness.shape else alpha
+        return row[..., None, :], lifted, True
 
     def value(self, r: object, k: object, alpha: object, **options: Any) -> Array:
         row, softness, _ = self._lift("", r, k, alpha)

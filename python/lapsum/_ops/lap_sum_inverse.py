@@ -52,9 +52,7 @@ def lap_sum_inverse_vjp(
     >>> gr
     array([0.5, 0.5])
     """
-    return operation("lap_sum_inverse", r, k, alpha, g).vjp(
-        r, k, alpha, g, num_threads=num_threads
-    )
+    return operation("lap_sum_inverse", r, k, alpha, g).vjp(r, k, alpha, g, num_threads=num_threads)
 
 
 def lap_sum_inverse_jvp(
@@ -72,8 +70,8 @@ def lap_sum_inverse_jvp(
     None stands for a zero tangent.
 
     >>> import numpy as np, lapsum
-    >>> lapsum.lap_sum_inverse_jvp(np.array([0.0, 1.0]), 1.0, 1.0, np.array([1.0, 1.0]))
-    np.float64(1.0)
+    >>> lapsum.lap_sum_inverse_jvp(np.array([0.0, 1.0]), [0.5, 1.0], 1.0, np.array([1.0, 1.0]))
+    array([1., 1.])
     """
     return operation("lap_sum_inverse", r, k, alpha, dr).jvp(
         r, k, alpha, dr, dk, dalpha, num_threads=num_threads

@@ -28,9 +28,10 @@ def log_soft_topk(
             smallest) is never chosen.
         k: how many to choose, any real in [0, n]; a number, or an array that broadcasts with the
             batch shape (the shape of x without `dim`). Numbers of an array beyond [0, n] saturate.
-    alpha: softness, smaller is harder; a number, or an array that broadcasts with the batch
+        alpha: softness, smaller is harder; a number, or an array that broadcasts with the batch
             shape. A negative alpha reverses the direction.
-    dim: the axis of the rows; `axis` is another name for it.
+        dim: the axis of the rows.
+        axis: another name for dim.
         largest: choose the largest elements, else the smallest.
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
@@ -39,8 +40,10 @@ def log_soft_topk(
 
     >>> import numpy as np, lapsum
     >>> x = np.array([0.0, 10.0, 20.0, 3000.0])
-    >>> lapsum.soft_topk(x, 1, 1.0)[0], lapsum.log_soft_topk(x, 1, 1.0)[0].round(3)
-    (0.0, -1500.693)
+    >>> lapsum.soft_topk(x, 1, 1.0).round(3)
+    array([0., 0., 0., 1.])
+    >>> lapsum.log_soft_topk(x, 1, 1.0).round(3)
+    array([-1510.693, -1500.693, -1490.693,    -0.   ])
     """
     return operation("log_soft_topk", x, k, alpha).value(
         x, k, alpha, flags=(bool(largest),), dim=dim, axis=axis, num_threads=num_threads
@@ -86,13 +89,23 @@ def log_soft_topk_jvp(
     largest: bool = True,
     num_threads: int | None = None,
 ) -> Array:
-    """The derivative of ``log_soft_topk(x, k, alpha)`` along (dx, dk, dalpha); None stands for zero.
+    """The derivative of ``log_soft_topk(x, k, alpha)`` along (dx, dk, dalpha).
+
+    None stands for a zero tangent.
 
     >>> import numpy as np, lapsum
     >>> lapsum.log_soft_topk_jvp(np.array([0.0, 10.0]), 1, 1.0, np.array([1.0, 0.0])).round(3)
-    array([ 0.5  , -0.003])
+    array([ 0.5  , -0.002])
     """
     return operation("log_soft_topk", x, k, alpha, dx).jvp(
-        x, k, alpha, dx, dk, dalpha,
-        flags=(bool(largest),), dim=dim, axis=axis, num_threads=num_threads,
+        x,
+        k,
+        alpha,
+        dx,
+        dk,
+        dalpha,
+        flags=(bool(largest),),
+        dim=dim,
+        axis=axis,
+        num_threads=num_threads,
     )

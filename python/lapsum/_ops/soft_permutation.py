@@ -18,7 +18,7 @@ def soft_permutation(
     descending: bool = False,
     num_threads: int | None = None,
 ) -> Array:
-    """The doubly stochastic matrix P whose entry [i, j] says how much of element j is at position i.
+    """The doubly stochastic matrix P: entry [i, j] is how much of element j is at position i.
 
     As alpha goes to 0 P becomes the matrix of the permutation that sorts x: P @ x is sorted. To
     apply P without forming it, see `soft_permute`.

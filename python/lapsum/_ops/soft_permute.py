@@ -95,6 +95,12 @@ def soft_permute_jvp(
     array([ 0.3033, -0.3033])
     """
     return operation("soft_permute", x, values, alpha, dx, dvalues).jvp(
-        x, values, alpha, dx, dvalues, dalpha,
-        flags=(bool(transpose), bool(descending)), num_threads=num_threads,
+        x,
+        values,
+        alpha,
+        dx,
+        dvalues,
+        dalpha,
+        flags=(bool(transpose), bool(descending)),
+        num_threads=num_threads,
     )

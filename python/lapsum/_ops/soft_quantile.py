@@ -28,7 +28,8 @@ def soft_quantile(
             of x without `dim`). Levels of an array beyond [0, 1] give infinities.
         alpha: softness, smaller is harder; a number, or an array that broadcasts with the batch
             shape. A negative alpha counts quantiles from the largest element.
-    dim: the axis of the rows; `axis` is another name for it.
+        dim: the axis of the rows.
+        axis: another name for dim.
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
@@ -36,8 +37,8 @@ def soft_quantile(
 
     >>> import numpy as np, lapsum
     >>> x = np.array([7.0, 1.0, 2.0, 4.0, 100.0])
-    >>> lapsum.soft_quantile(x, 0.5, 0.1).round(4)
-    np.float64(4.0)
+    >>> round(float(lapsum.soft_quantile(x, 0.5, 0.1)), 4)
+    4.0
     >>> lapsum.soft_quantile(x, [0.1, 0.5, 0.9], 0.1).round(4)
     array([  1.,   4., 100.])
     """
@@ -88,8 +89,8 @@ def soft_quantile_jvp(
 
     >>> import numpy as np, lapsum
     >>> x = np.array([1.0, 2.0, 9.0])
-    >>> lapsum.soft_quantile_jvp(x, 0.5, 0.1, np.array([0.0, 1.0, 0.0])).round(4)
-    np.float64(0.9999)
+    >>> round(float(lapsum.soft_quantile_jvp(x, 0.5, 0.1, np.array([0.0, 1.0, 0.0]))), 3)
+    1.0
     """
     return operation("soft_quantile", x, q, alpha, dx).jvp(
         x, q, alpha, dx, dq, dalpha, dim=dim, axis=axis, num_threads=num_threads

@@ -27,9 +27,10 @@ def soft_rank(
 
     Args:
         x: array (..., n) of float16, float32 or float64.
-    alpha: softness, smaller is harder; a number, or an array that broadcasts with the batch
+        alpha: softness, smaller is harder; a number, or an array that broadcasts with the batch
             shape (the shape of x without `dim`). A negative alpha reverses the direction.
-    dim: the axis of the rows; `axis` is another name for it.
+        dim: the axis of the rows.
+        axis: another name for dim.
         descending: rank 0 goes to the largest element instead of the smallest.
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
@@ -41,7 +42,7 @@ def soft_rank(
     >>> lapsum.soft_rank(x, 0.01).round(2)
     array([1., 3., 0., 2.])
     >>> lapsum.soft_rank(x, 1.0).round(2)
-    array([1.43, 2.86, 0.22, 1.5 ])
+    array([1.38, 2.9 , 0.22, 1.49])
     """
     return operation("soft_rank", x, alpha).value(
         x, alpha, flags=(bool(descending),), dim=dim, axis=axis, num_threads=num_threads
@@ -90,6 +91,12 @@ def soft_rank_jvp(
     array([-0.1839,  0.1839])
     """
     return operation("soft_rank", x, alpha, dx).jvp(
-        x, alpha, dx, dalpha,
-        flags=(bool(descending),), dim=dim, axis=axis, num_threads=num_threads,
+        x,
+        alpha,
+        dx,
+        dalpha,
+        flags=(bool(descending),),
+        dim=dim,
+        axis=axis,
+        num_threads=num_threads,
     )

@@ -27,9 +27,10 @@ def soft_sort(
 
     Args:
         x: array (..., n) of float16, float32 or float64.
-    alpha: softness, smaller is harder; a number, or an array that broadcasts with the batch
+        alpha: softness, smaller is harder; a number, or an array that broadcasts with the batch
             shape (the shape of x without `dim`). A negative alpha reverses the direction.
-    dim: the axis of the rows; `axis` is another name for it.
+        dim: the axis of the rows.
+        axis: another name for dim.
         descending: the largest element first.
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
@@ -39,9 +40,9 @@ def soft_sort(
     >>> import numpy as np, lapsum
     >>> x = np.array([0.5, 3.0, -1.0, 0.6])
     >>> lapsum.soft_sort(x, 0.01).round(2)
-    array([-1.  ,  0.5 ,  0.6 ,  3.  ])
+    array([-1. ,  0.5,  0.6,  3. ])
     >>> lapsum.soft_sort(x, 1.0, descending=True).round(2)
-    array([ 2.44,  0.99,  0.09, -1.  ])
+    array([ 3.17,  1.19,  0.1 , -1.37])
     """
     return operation("soft_sort", x, alpha).value(
         x, alpha, flags=(bool(descending),), dim=dim, axis=axis, num_threads=num_threads
@@ -90,6 +91,12 @@ def soft_sort_jvp(
     array([0., 1.])
     """
     return operation("soft_sort", x, alpha, dx).jvp(
-        x, alpha, dx, dalpha,
-        flags=(bool(descending),), dim=dim, axis=axis, num_threads=num_threads,
+        x,
+        alpha,
+        dx,
+        dalpha,
+        flags=(bool(descending),),
+        dim=dim,
+        axis=axis,
+        num_threads=num_threads,
     )

@@ -1,0 +1,65 @@
+# `make test` and `make demo` are each enough on a fresh Debian machine with python3, g++ and make.
+# Set-up steps leave stamps in build/, so that the next run starts where something changed.
+VENV := .venv
+PYTHON := $(VENV)/bin/python
+SOURCES := $(shell find include src cmake python -type f -not -name '*.pyc' -not -name '*.so') \
+           CMakeLists.txt pyproject.toml
+FORMATTED := $(shell find include src python/bindings tests/cpp examples -name '*.h' -o -name '*.cpp')
+export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
+
+.PHONY: test test-cpp test-sanitize test-consumer test-python demo lint format clean
+
+test: test-cpp test-sanitize test-consumer test-python
+
+test-cpp: build/system.stamp
+	cmake --preset test
+	cmake --build --preset test
+	ctest --preset test
+
+test-sanitize: build/system.stamp
+	cmake --preset sanitize
+	cmake --build --preset sanitize
+	ctest --preset sanitize
+
+test-consumer: build/system.stamp
+	cmake --preset release
+	cmake --build --preset release
+	cmake --install build/release --prefix build/installed
+	cmake -G Ninja -S examples/consumer -B build/consumer -DCMAKE_BUILD_TYPE=Release \
+	      -DCMAKE_PREFIX_PATH=$(CURDIR)/build/installed
+	cmake --build build/consumer
+	build/consumer/consumer
+
+test-python: build/package.stamp
+	$(PYTHON) -m pytest
+
+demo: build/package.stamp
+	$(PYTHON) examples/demo.py
+
+lint: build/venv.stamp
+	$(VENV)/bin/clang-format --dry-run --Werror $(FORMATTED)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+format: build/venv.stamp
+	$(VENV)/bin/clang-format -i $(FORMATTED)
+	$(VENV)/bin/ruff check --fix .
+	$(VENV)/bin/ruff format .
+
+clean:
+	rm -rf build demo $(VENV)
+
+build/system.stamp: scripts/system_packages.sh
+	scripts/system_packages.sh
+	mkdir -p build && touch $@
+
+build/venv.stamp: tests/requirements.txt build/system.stamp
+	python3 -m venv $(VENV)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	touch $@
+
+build/package.stamp: build/venv.stamp $(SOURCES)
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-build-isolation \
+	      --no-deps --force-reinstall .
+	touch $@

@@ -1,0 +1,66 @@
+"""The package itself: what it imports, its stubs, and the examples in its documentation."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lapsum
+import lapsum._ops
+
+ROOT = Path(__file__).parents[2]
+MODULES = [m.name for m in pkgutil.iter_modules(lapsum._ops.__path__, "lapsum._ops.")]
+
+
+def test_import_brings_no_framework():
+    code = "import sys, lapsum; print(sorted({'torch', 'jax', 'matplotlib'} & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", lapsum.__all__)
+def test_every_public_function_has_a_runnable_example(name):
+    function = getattr(lapsum, name)
+    examples = doctest.DocTestFinder(recurse=False).find(function, name, globs={})
+    assert sum(len(e.examples) for e in examples) > 0
+    assert "Returns:" in function.__doc__ or name.endswith(("_vjp", "_jvp"))
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_in_docstrings(module):
+    failed, tried = doctest.testmod(importlib.import_module(module))
+    assert tried > 0
+    assert failed == 0
+
+
+def test_examples_in_the_readme():
+    text = (ROOT / "README.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
+    assert blocks
+    scope: dict[str, object] = {}
+    for block in blocks:
+        if ">>>" in block:
+            test = doctest.DocTestParser().get_doctest(block, scope, "README.md", None, 0)
+            assert doctest.DocTestRunner().run(test).failed == 0
+        else:
+            exec(compile(block, "README.md", "exec"), scope)
+
+
+def test_the_stub_of_the_compiled_module_is_up_to_date(tmp_path):
+    made = tmp_path / "_core.pyi"
+    command = [sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "lapsum._core", "-o", made]
+    subprocess.run(command, check=True)
+    stored = (ROOT / "python" / "lapsum" / "_core.pyi").read_text()
+    assert made.read_text() == stored, "run: python -m nanobind.stubgen -m lapsum._core -o FILE"
+
+
+def test_the_package_is_typed():
+    assert (Path(lapsum.__file__).parent / "py.typed").exists()
+    assert re.fullmatch(r"\d+\.\d+\.\d+|unknown", lapsum.__version__)
