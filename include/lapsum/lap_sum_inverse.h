@@ -15,7 +15,8 @@ template <class T>
 void lap_sum_inverse(Rows<const T> r, Levels k, PerRow alpha, Rows<T> b, Threads threads = 0);
 
 /// Gradients of <g, b> with respect to r, k (rows x m) and alpha (one per row). Outputs without
-/// data are not computed. db/dk grows like exp(gap / 2 alpha) on a plateau: it is capped, and finite.
+/// data are not computed. db/dk grows like exp(gap / 2 alpha) on a plateau: it is capped, and
+/// finite.
 template <class T>
 void lap_sum_inverse_vjp(Rows<const T> r, Levels k, PerRow alpha, Rows<const T> g, Rows<T> gr,
                          double* gk, double* galpha, Threads threads = 0);

@@ -5,8 +5,8 @@
 
 namespace lapsum {
 
-/// b[t] = lap_sum_inverse at q[t] n: m quantiles per row, q in [0, 1], in any order. Edges as
-/// there. A negative alpha counts quantiles from the largest element.
+/// b[t] = lap_sum_inverse at q[t] n (rounded to double): m quantiles per row, q in [0, 1], in any
+/// order. Edges as there. A negative alpha counts quantiles from the largest element.
 template <class T>
 void soft_quantile(Rows<const T> x, Levels q, PerRow alpha, Rows<T> b, Threads threads = 0);
 

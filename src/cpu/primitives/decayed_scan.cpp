@@ -37,7 +37,9 @@ State<Order> scan_chunk(const Decays& decays, const Weights<Order>& w, std::ptrd
     if (j != first) {
       const std::ptrdiff_t between = kRight ? j - 1 : j;
       const State<Order> s = shifted<Order>(m, decays.gap[between]);
-      for (int p = 0; p <= Order; ++p) m[p] = s[p] - decays.loss[between] * s[p];
+      const double keep = decays.keep[between];
+      const double loss = decays.loss[between];
+      for (int p = 0; p <= Order; ++p) m[p] = loss < keep ? s[p] - loss * s[p] : keep * s[p];
     }
     m[0] += w[0].empty() ? 1.0 : w[0][j];
     for (int p = 1; p <= Order; ++p) {
@@ -111,14 +113,16 @@ Decays make_decays(std::span<const double> sorted, double alpha, Arena& arena, i
   const auto n = static_cast<std::ptrdiff_t>(sorted.size());
   const std::ptrdiff_t gaps = std::max<std::ptrdiff_t>(n - 1, 0);
   std::span<double> gap = arena.take<double>(gaps);
+  std::span<double> keep = arena.take<double>(gaps);
   std::span<double> loss = arena.take<double>(gaps);
   for_each_chunk(gaps, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t j = begin; j < end; ++j) {
       gap[j] = std::min((sorted[j + 1] - sorted[j]) / alpha, math::kFar);
     }
+    exp_abs(gap.data() + begin, end - begin, keep.data() + begin);
     decay_loss(gap.data() + begin, end - begin, loss.data() + begin);
   });
-  return {sorted, gap, loss, alpha};
+  return {sorted, gap, keep, loss, alpha};
 }
 
 template <int Order>

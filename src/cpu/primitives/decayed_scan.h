@@ -9,11 +9,12 @@
 
 namespace lapsum::cpu {
 
-/// Sorted finite values with the decay from each to the next. gap[j] = (r[j+1] - r[j]) / alpha, cut
-/// at math::kFar, and loss[j] = 1 - e^{-gap[j]}. The loss, not the decay, is kept: a decay near 1
-/// rounds away the gap, and thousands of such roundings add up; the loss keeps it to the last bit.
+/// Sorted finite values with the decay from each to the next: gap[j] = (r[j+1] - r[j]) / alpha, cut
+/// at math::kFar, keep[j] = e^{-gap[j]} and loss[j] = 1 - keep[j]. A step takes the smaller of the
+/// two, which has all its digits: a keep near 1 has rounded the gap away, and thousands of such
+/// roundings add up; a loss near 1 has rounded away what is kept.
 struct Decays {
-  std::span<const double> r, gap, loss;
+  std::span<const double> r, gap, keep, loss;
   double alpha = 1;
 
   std::ptrdiff_t size() const { return static_cast<std::ptrdiff_t>(r.size()); }
