@@ -5,11 +5,12 @@
 
 namespace lapsum {
 
-/// y[t] = sum_i F((x[t] - r[i]) / alpha) for the m points of each row; in [0, n]. O((n + m) log(n +
-/// m)). alpha is signed: a negative one makes y decrease in x. An infinite r[i] counts 0 or 1, and
-/// 1/2 at a point of the same infinity. NaN in r or an alpha of 0, NaN or infinity makes the row
-/// NaN; a NaN point, that point. r: rows x n, x: rows x m, y: rows x m. Throws
-/// std::invalid_argument if shapes differ or alpha, given as a number, is out of its domain.
+/// y[t] = sum_i F((x[t] - r[i]) / alpha) for the m points of each row; in [0, n].
+/// alpha is signed: a negative one makes y decrease in x. An infinite r[i] counts 0 or 1, and 1/2 at
+/// a point of the same infinity. NaN in r or an alpha of 0, NaN or infinity makes the row NaN; a NaN
+/// point, that point. O((n + m) log(n + m)).
+/// r: rows x n, x: rows x m, y: rows x m.
+/// Throws std::invalid_argument if shapes differ or alpha, given as a number, is out of its domain.
 template <class T>
 void lap_sum(Rows<const T> r, Rows<const T> x, PerRow alpha, Rows<T> y, Threads threads = 0);
 

@@ -5,10 +5,10 @@
 
 namespace lapsum {
 
-/// rank[j] = sum over l != j of F((x[j] - x[l]) / alpha): 0-based, in [0, n - 1], sum n (n - 1)
-/// / 2. Infinities are tied among themselves at the ends. NaN in a row, or an alpha of 0, NaN or
-/// infinity, makes the row NaN. O(n log n) time, O(n) memory. x, rank: rows x n. Throws
-/// std::invalid_argument if shapes differ or alpha, given as a number, is out of its domain.
+/// rank[j] = sum over l != j of F((x[j] - x[l]) / alpha): 0-based, in [0, n - 1], in sum
+/// n (n - 1) / 2. Infinities are tied among themselves at the ends. NaN in a row, or an alpha of 0,
+/// NaN or infinity, makes the row NaN. O(n log n) time, O(n) memory. x, rank: rows x n.
+/// Throws std::invalid_argument if shapes differ or alpha, given as a number, is out of its domain.
 template <class T>
 void soft_rank(Rows<const T> x, PerRow alpha, Rows<T> rank, Order order = Order::ascending,
                Threads threads = 0);

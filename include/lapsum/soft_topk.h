@@ -9,11 +9,13 @@ namespace lapsum {
 /// descending: the largest). m levels k per row give m masks per row: p holds rows * m rows, mask l
 /// of row i at i * m + l. No sort: O(n) expected for a level, O(n m) for m.
 /// k <= 0 gives zeros, k >= n ones, exactly, with zero gradient. An element at the far infinity
-/// (-inf for the largest k) is never chosen: p = 0; if fewer than k remain, they are all 1.
-/// Elements at the near infinity come first and share k evenly if they are more than k. NaN in a
-/// row, NaN k, or an alpha of 0, NaN or infinity makes the row NaN. `thresholds` (rows * m), if
-/// given, receives what soft_topk_vjp and _jvp otherwise solve again. Throws std::invalid_argument
-/// if shapes differ, or if alpha or k, given as a number, is out of its domain: k in [0, n].
+/// (-inf for the largest k) is never chosen, whatever k is: p = 0; if fewer than k remain, they are
+/// all 1. Elements at the near infinity come first; if they are more than k, they share it evenly,
+/// each with dp/dk one over their number. NaN in a row, NaN k, or an alpha of 0, NaN or infinity
+/// makes the row NaN.
+/// `thresholds` (rows * m), if given, receives what soft_topk_vjp and _jvp otherwise solve again.
+/// Throws std::invalid_argument if shapes differ, or if alpha or k, given as a number, is out of its
+/// domain: k in [0, n].
 template <class T>
 void soft_topk(Rows<const T> x, Levels k, PerRow alpha, Rows<T> p, Threshold* thresholds = nullptr,
                Order order = Order::descending, Threads threads = 0);

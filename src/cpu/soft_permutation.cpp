@@ -132,7 +132,7 @@ void soft_permutation_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g,
     std::vector<Arena> scratch(static_cast<std::size_t>(inner));
     parallel_for(roots, inner, [&](std::ptrdiff_t t, int thread) {
       Arena& own = scratch[static_cast<std::size_t>(thread)];
-      own.reset();
+      const Arena::Scope scope(own);
       const Softmax q = softmax_at(cuts.r, cuts.b[t], orientation.alpha, own, 1);
       Pull pull{q.mean(1, [&](std::ptrdiff_t j) { return v(t, j); }), 0};
       const double mean_z = q.mean(1, [&](std::ptrdiff_t j) { return q.z[j]; });
@@ -180,7 +180,7 @@ void soft_permutation_jvp(Rows<const T> x, const PerRow& alpha, Rows<const T> dx
     std::vector<Arena> scratch(static_cast<std::size_t>(inner));
     parallel_for(roots, inner, [&](std::ptrdiff_t t, int thread) {
       Arena& own = scratch[static_cast<std::size_t>(thread)];
-      own.reset();
+      const Arena::Scope scope(own);
       const Softmax q = softmax_at(cuts.r, cuts.b[t], orientation.alpha, own, 1);
       pulls[t].mean = q.mean(1, [&](std::ptrdiff_t j) { return pull(j, q.z[j]); });
     });

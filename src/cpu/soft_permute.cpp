@@ -187,11 +187,9 @@ void soft_permute(Rows<const T> x, Rows<const T> values, std::ptrdiff_t columns,
     const SortedRow row = sort_row(x[i], n, orientation, Need::order, arena, inner);
     if (!row.valid) return fill(out[i], n * columns, kNaN);
     const Permuted p = Permuted::make(row, orientation.peak(), arena, inner);
-    Arena scratch;
     for (std::ptrdiff_t c = 0; c < columns; ++c) {
-      scratch.reset();
-      apply_column(p, Column<T>{values[i] + c, columns}, out[i] + c, columns, apply, scratch,
-                   inner);
+      const Arena::Scope scope(arena);
+      apply_column(p, Column<T>{values[i] + c, columns}, out[i] + c, columns, apply, arena, inner);
     }
   });
 }
@@ -213,19 +211,18 @@ void soft_permute_vjp(Rows<const T> x, Rows<const T> values, std::ptrdiff_t colu
     FormGradient form{arena.take<double>(row.finite()), arena.take<double>(p.root_count())};
     std::fill(form.gr.begin(), form.gr.end(), 0.0);
     std::fill(form.at_roots.begin(), form.at_roots.end(), 0.0);
-    Arena scratch;
     for (std::ptrdiff_t c = 0; c < columns; ++c) {
-      scratch.reset();
+      const Arena::Scope scope(arena);
       const Column<T> value{values[i] + c, columns};
       const Column<T> gradient{g[i] + c, columns};
       if (gvalues.data) {
         apply_column(p, gradient, gvalues[i] + c, columns,
-                     forward ? Apply::transpose : Apply::permutation, scratch, inner);
+                     forward ? Apply::transpose : Apply::permutation, arena, inner);
       }
       if (gx.data || galpha) {
-        const auto u = finite_part(row, forward ? gradient : value, false, scratch);
-        const auto v = finite_part(row, forward ? value : gradient, true, scratch);
-        add_form_gradient(p, u, v, form, scratch, inner);
+        const auto u = finite_part(row, forward ? gradient : value, false, arena);
+        const auto v = finite_part(row, forward ? value : gradient, true, arena);
+        add_form_gradient(p, u, v, form, arena, inner);
       }
     }
     finish_form_gradient(p, form, arena, inner);
@@ -258,16 +255,15 @@ void soft_permute_jvp(Rows<const T> x, Rows<const T> values, std::ptrdiff_t colu
     if (dx.data) dr = row.gather(dx[i], 1, arena, orientation.sign);
     const std::span<const double> db = move_roots(p, dr, da, arena, inner);
     const std::span<const Index> element = row.finite_order();
-    Arena scratch;
     for (std::ptrdiff_t c = 0; c < columns; ++c) {
-      scratch.reset();
+      const Arena::Scope scope(arena);
       T* out = dout[i] + c;
       if (dvalues.data) {
-        apply_column(p, Column<T>{dvalues[i] + c, columns}, out, columns, apply, scratch, inner);
+        apply_column(p, Column<T>{dvalues[i] + c, columns}, out, columns, apply, arena, inner);
       }
-      const auto given = finite_part(row, Column<T>{values[i] + c, columns}, forward, scratch);
-      const auto moved = forward ? tangent(p, given, dr, da, db, scratch, inner)
-                                 : tangent_transpose(p, given, dr, da, db, scratch, inner);
+      const auto given = finite_part(row, Column<T>{values[i] + c, columns}, forward, arena);
+      const auto moved = forward ? tangent(p, given, dr, da, db, arena, inner)
+                                 : tangent_transpose(p, given, dr, da, db, arena, inner);
       for (std::ptrdiff_t j = 0; j < row.finite(); ++j) {
         const std::ptrdiff_t at = forward ? row.below + j : static_cast<std::ptrdiff_t>(element[j]);
         T& to = out[columns * at];

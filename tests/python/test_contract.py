@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -323,4 +325,27 @@ def test_extreme_alpha_hangs_nothing_and_gives_numbers(op, alpha):
     x = np.array([0.0, 1.0, 1.0, -3.0, 1e308, -1e308])
     y = op.call(x, alpha)
     assert not np.isnan(y).any()
-    assert not np.isnan(op.vjp(x, alpha, np.ones_like(y))[0]).any()
+    for gradient in op.vjp(x, alpha, np.ones_like(y)):
+        assert not np.isnan(gradient).any()
+    tangents = [np.ones(np.shape(a)) for a in op.arguments(x, alpha)]
+    assert not np.isnan(op.jvp(x, alpha, tangents)).any()
+
+
+@every
+def test_a_result_beyond_its_dtype_warns_of_nothing(op):
+    x = np.array([-6e4, 6e4, 1.0], np.float16)
+    assert not np.isnan(op.call(x, 1e5)).any()
+
+
+def test_a_forked_process_neither_hangs_nor_crashes():
+    code = """
+import os, numpy as np, lapsum
+x = np.random.default_rng(0).normal(size=(64, 1000))
+want = lapsum.soft_rank(x, num_threads=2)
+child = os.fork()
+if child == 0:
+    os._exit(0 if (lapsum.soft_rank(x) == want).all() else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert run.stdout == "0\n", run.stderr

@@ -175,7 +175,7 @@ class Layout:
     def join(self, array: Array, like: Array, tail: int = 1) -> Array:
         """The adjoint of `split`: (rows, ...) back to the shape and dtype of `like`."""
         full = array.reshape(self._row_shape() + like.shape[like.ndim - tail :])
-        return sum_to(full, like.shape).astype(like.dtype, copy=False)
+        return _cast(sum_to(full, like.shape), like.dtype)
 
     def split_result(self, array: Array, dtype: np.dtype[Any], tail: int = 1) -> Array:
         """(*batch, *tail) to (rows * levels, prod(tail)), in the core's order."""
@@ -193,7 +193,7 @@ class Layout:
         full = array.reshape(self.row_batch + self.level_batch + tail)
         back = [axes.index(a) for a in range(len(axes))]
         rest = list(range(len(axes), full.ndim))
-        return full.transpose(back + rest).astype(dtype, order="C", copy=False)[()]
+        return _cast(full.transpose(back + rest), dtype)
 
     def per_row(self, value: Number) -> float | Array:
         """A number per row, for the core."""
@@ -232,4 +232,4 @@ class Layout:
 def _cast(array: Array, dtype: np.dtype[Any]) -> Array:
     """To `dtype`, without a warning where a finite number becomes infinite."""
     with np.errstate(over="ignore"):
-        return array.astype(dtype, copy=False)[()]
+        return array.astype(dtype, order="C", copy=False)[()]

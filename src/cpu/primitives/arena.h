@@ -1,4 +1,4 @@
-// Scratch memory of a row: buffers handed out in order, reused by the next row.
+// Scratch memory: buffers handed out in order, reused by the next row.
 // Each buffer is an allocation of its own, so that a sanitizer sees what runs over its end.
 #pragma once
 
@@ -11,7 +11,20 @@ namespace lapsum::cpu {
 
 class Arena {
  public:
-  /// An uninitialised span of n elements of a trivial type, valid until reset().
+  /// Gives back at its end what was taken since its beginning.
+  class Scope {
+   public:
+    explicit Scope(Arena& arena) : arena_(arena), used_(arena.used_) {}
+    ~Scope() { arena_.used_ = used_; }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Arena& arena_;
+    std::size_t used_;
+  };
+
+  /// An uninitialised span of n elements of a trivial type, valid until the end of the scope.
   template <class T>
   std::span<T> take(std::ptrdiff_t n) {
     const auto bytes = static_cast<std::size_t>(n) * sizeof(T);
@@ -23,8 +36,6 @@ class Arena {
     }
     return {reinterpret_cast<T*>(buffer.data.get()), static_cast<std::size_t>(n)};
   }
-
-  void reset() { used_ = 0; }
 
  private:
   struct Buffer {

@@ -149,7 +149,6 @@ void mask_vjp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Thres
     std::span<double> gr = arena.take<double>(gx.data ? n : 0);
     std::fill(gr.begin(), gr.end(), 0.0);
     double ga = 0;
-    Arena scratch;
     for (std::ptrdiff_t l = 0; l < k.count(); ++l) {
       const T* given = g[i * k.count() + l];
       const auto v = [&](std::ptrdiff_t j) { return static_cast<double>(given[j]); };
@@ -163,9 +162,9 @@ void mask_vjp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Thres
           if (slope > 0) level_gk += slope * v(j);
         }
       } else {
-        scratch.reset();
-        const Softmax q = softmax_at(row.r, row.b[l], row.orientation.alpha, scratch, inner);
-        const Slopes slopes = Mask::slopes(q, scratch, inner);
+        const Arena::Scope scope(arena);
+        const Softmax q = softmax_at(row.r, row.b[l], row.orientation.alpha, arena, inner);
+        const Slopes slopes = Mask::slopes(q, arena, inner);
         const double ug = sum_over(n, inner, [&](std::ptrdiff_t j) { return slopes.u[j] * v(j); });
         const double height = 2 * row.orientation.peak() * slopes.unit;
         level_gk = slopes.per_level * (ug / q.total);
@@ -196,9 +195,8 @@ template <class Mask, class T>
 void mask_jvp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Threshold* saved,
               Rows<const T> dx, const double* dk, const double* dalpha, Rows<T> dout, Order order,
               Threads threads) {
-  const auto body = [&](std::ptrdiff_t i, const MaskedRow& row, Arena&, int inner) {
+  const auto body = [&](std::ptrdiff_t i, const MaskedRow& row, Arena& arena, int inner) {
     const double da = dalpha ? row.orientation.alpha_sign * dalpha[i] : 0;
-    Arena scratch;
     for (std::ptrdiff_t l = 0; l < k.count(); ++l) {
       const double dlevel = dk ? dk[i * k.count() + l] : 0;
       T* to = dout[i * k.count() + l];
@@ -209,9 +207,9 @@ void mask_jvp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Thres
           to[j] = narrow<T>(Mask::saturated(row.saturated(l, j)).per_level * dlevel);
         }
       } else {
-        scratch.reset();
-        const Softmax q = softmax_at(row.r, row.b[l], row.orientation.alpha, scratch, inner);
-        const Slopes slopes = Mask::slopes(q, scratch, inner);
+        const Arena::Scope scope(arena);
+        const Softmax q = softmax_at(row.r, row.b[l], row.orientation.alpha, arena, inner);
+        const Slopes slopes = Mask::slopes(q, arena, inner);
         const auto pull = [&](std::ptrdiff_t j) {
           const double dr = dx.data ? row.orientation.sign * static_cast<double>(dx[i][j]) : 0;
           return dr + q.z[j] * da;
@@ -221,7 +219,8 @@ void mask_jvp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Thres
         const double lift = dlevel == 0 ? 0 : slopes.per_level * (dlevel / q.total);
         for_each_chunk(x.length, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
           for (std::ptrdiff_t j = begin; j < end; ++j) {
-            to[j] = narrow<T>(slopes.u[j] * (height * (mean - pull(j)) + lift));
+            const double u = slopes.u[j];
+            to[j] = u == 0 ? 0 : narrow<T>(u * (height * (mean - pull(j)) + lift));
           }
         });
       }

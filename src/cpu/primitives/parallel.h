@@ -17,14 +17,13 @@ namespace lapsum::cpu {
 
 inline constexpr std::ptrdiff_t kChunk = std::ptrdiff_t{1} << 14;
 
-inline int usable_threads(int threads) {
-#ifdef _OPENMP
-  return threads > 0 ? threads : omp_get_max_threads();
-#else
-  (void)threads;
-  return 1;
-#endif
-}
+/// How many threads a call that asks for `threads` gets: what OpenMP would take for 0, not more than
+/// the machine can bear, and one in a process forked after its parent used threads, for those do not
+/// survive the fork, and waiting for them would last for ever.
+int usable_threads(int threads);
+
+/// Called before threads are used, for usable_threads.
+void note_threads();
 
 /// body(i, thread) for i in [0, count). One thread never enters OpenMP; an exception of any body is
 /// thrown again here, after all threads are done.
@@ -36,6 +35,7 @@ void parallel_for(std::ptrdiff_t count, int threads, Body&& body) {
     return;
   }
 #ifdef _OPENMP
+  note_threads();
   std::exception_ptr failure;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
   for (std::ptrdiff_t i = 0; i < count; ++i) {
@@ -82,9 +82,9 @@ double sum_over(std::ptrdiff_t n, int threads, F&& f) {
   });
 }
 
-/// body(row, arena, threads) for every row; `threads` is what the row may use inside. Rows are
-/// spread over threads when there are enough of them, otherwise long rows are processed one after
-/// another. The arena is empty at the start of each row.
+/// body(row, arena, threads) for every row; `threads` is what the row may use inside. Rows are spread
+/// over threads when there are enough of them, otherwise long rows are processed one after another.
+/// What a row takes from the arena is given back at its end.
 template <class Body>
 void for_each_row(std::ptrdiff_t rows, std::ptrdiff_t length, int threads, Body&& body) {
   constexpr std::ptrdiff_t kWorthAThread = 4096;
@@ -96,7 +96,7 @@ void for_each_row(std::ptrdiff_t rows, std::ptrdiff_t length, int threads, Body&
   std::vector<Arena> arenas(static_cast<std::size_t>(outer));
   parallel_for(rows, outer, [&](std::ptrdiff_t row, int thread) {
     Arena& arena = arenas[static_cast<std::size_t>(thread)];
-    arena.reset();
+    const Arena::Scope scope(arena);
     body(row, arena, inner);
   });
 }

@@ -15,7 +15,8 @@ namespace lapsum::cpu {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr Point kNowhere{-1, 0, 0, 0, 0, 0};           // sees nothing, is seen by nothing
+constexpr double kMaxZ = 1e300;               // so that differences and products of z stay numbers
+constexpr Point kNowhere{-1, 0, 0, 0, 0, 0};  // sees nothing, is seen by nothing
 constexpr Point kUnknown{-1, 0, 0, kNaN, kNaN, kNaN};  // makes NaN of all it meets
 
 // body(t, j) for every query t, j in [-1, n - 1] being the last value that query t lies beyond.
@@ -107,8 +108,8 @@ Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const d
         math::solve_interval(at, k[t] - static_cast<double>(j + 1), decays.alpha);
     roots.b[t] = root.b;
     roots.points[t] = {j,
-                       root.left_weight > 0 ? root.left_z : 0,
-                       root.right_weight > 0 ? root.right_z : 0,
+                       root.left_weight > 0 ? std::min(root.left_z, kMaxZ) : 0,
+                       root.right_weight > 0 ? std::min(root.right_z, kMaxZ) : 0,
                        root.left_weight,
                        root.right_weight,
                        root.total};
@@ -148,8 +149,8 @@ Scans<Order> scatter(const Decays& decays, std::span<const Point> points, std::s
 }
 
 template Scans<0> scatter<0>(const Decays&, std::span<const Point>, std::span<const double>, Arena&,
-                          int);
+                             int);
 template Scans<1> scatter<1>(const Decays&, std::span<const Point>, std::span<const double>, Arena&,
-                          int);
+                             int);
 
 }  // namespace lapsum::cpu

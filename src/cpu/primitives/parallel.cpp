@@ -1,0 +1,36 @@
+#include "cpu/primitives/parallel.h"
+
+#include <atomic>
+
+#if defined(__unix__) || defined(__APPLE__)
+#include <pthread.h>
+#endif
+
+namespace lapsum::cpu {
+namespace {
+
+std::atomic<bool> threads_used = false;
+std::atomic<bool> threads_lost = false;
+
+#if defined(__unix__) || defined(__APPLE__)
+[[maybe_unused]] const int kForkIsWatched = pthread_atfork(nullptr, nullptr, [] {
+  if (threads_used) threads_lost = true;
+});
+#endif
+
+}  // namespace
+
+void note_threads() { threads_used = true; }
+
+int usable_threads(int threads) {
+#ifdef _OPENMP
+  if (threads_lost) return 1;
+  const int most = std::max({omp_get_max_threads(), 4 * omp_get_num_procs(), 16});
+  return threads > 0 ? std::min(threads, most) : omp_get_max_threads();
+#else
+  (void)threads;
+  return 1;
+#endif
+}
+
+}  // namespace lapsum::cpu
