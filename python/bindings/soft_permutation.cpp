@@ -1,52 +1,12 @@
-#include "arrays.h"
+#include "families.h"
 
 namespace lapsum::python {
 namespace {
 
 template <class T>
 void bind(nb::module_& m) {
-  m.def(
-      "soft_permutation",
-      [](const Array<const T>& x, const AlphaArgument& alpha, const Array<T>& matrix,
-         bool descending, int threads) {
-        const auto view = rows("x", x);
-        const auto softness = per_row(alpha, view.count);
-        const auto to = rows("matrix", matrix);
-        const nb::gil_scoped_release release;
-        soft_permutation<T>(view, softness, to, order(descending), threads);
-      },
-      "x"_a.noconvert(), "alpha"_a, "matrix"_a.noconvert(), "descending"_a, "threads"_a);
-  m.def(
-      "soft_permutation_vjp",
-      [](const Array<const T>& x, const AlphaArgument& alpha, const Array<const T>& g,
-         const Optional<T>& gx, const std::optional<Numbers>& galpha, bool descending,
-         int threads) {
-        const auto view = rows("x", x);
-        const auto softness = per_row(alpha, view.count);
-        const auto given = rows("g", g);
-        const auto to_x = rows("gx", gx);
-        double* to_alpha = numbers("galpha", galpha, view.count);
-        const nb::gil_scoped_release release;
-        soft_permutation_vjp<T>(view, softness, given, to_x, to_alpha, order(descending), threads);
-      },
-      "x"_a.noconvert(), "alpha"_a, "g"_a.noconvert(), "gx"_a.noconvert().none(),
-      "galpha"_a.noconvert().none(), "descending"_a, "threads"_a);
-  m.def(
-      "soft_permutation_jvp",
-      [](const Array<const T>& x, const AlphaArgument& alpha, const Optional<const T>& dx,
-         const std::optional<ConstNumbers>& dalpha, const Array<T>& dmatrix, bool descending,
-         int threads) {
-        const auto view = rows("x", x);
-        const auto softness = per_row(alpha, view.count);
-        const auto along_x = rows("dx", dx);
-        const double* along_alpha = numbers("dalpha", dalpha, view.count);
-        const auto to = rows("dmatrix", dmatrix);
-        const nb::gil_scoped_release release;
-        soft_permutation_jvp<T>(view, softness, along_x, along_alpha, to, order(descending),
-                                threads);
-      },
-      "x"_a.noconvert(), "alpha"_a, "dx"_a.noconvert().none(), "dalpha"_a.noconvert().none(),
-      "dmatrix"_a.noconvert(), "descending"_a, "threads"_a);
+  bind_ordered<T>(m, "soft_permutation", soft_permutation<T>, soft_permutation_vjp<T>,
+                  soft_permutation_jvp<T>);
 }
 
 }  // namespace

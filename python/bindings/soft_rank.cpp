@@ -1,51 +1,11 @@
-#include "arrays.h"
+#include "families.h"
 
 namespace lapsum::python {
 namespace {
 
 template <class T>
 void bind(nb::module_& m) {
-  m.def(
-      "soft_rank",
-      [](const Array<const T>& x, const AlphaArgument& alpha, const Array<T>& rank, bool descending,
-         int threads) {
-        const auto view = rows("x", x);
-        const auto softness = per_row(alpha, view.count);
-        const auto to = rows("rank", rank);
-        const nb::gil_scoped_release release;
-        soft_rank<T>(view, softness, to, order(descending), threads);
-      },
-      "x"_a.noconvert(), "alpha"_a, "rank"_a.noconvert(), "descending"_a, "threads"_a);
-  m.def(
-      "soft_rank_vjp",
-      [](const Array<const T>& x, const AlphaArgument& alpha, const Array<const T>& g,
-         const Optional<T>& gx, const std::optional<Numbers>& galpha, bool descending,
-         int threads) {
-        const auto view = rows("x", x);
-        const auto softness = per_row(alpha, view.count);
-        const auto given = rows("g", g);
-        const auto to_x = rows("gx", gx);
-        double* to_alpha = numbers("galpha", galpha, view.count);
-        const nb::gil_scoped_release release;
-        soft_rank_vjp<T>(view, softness, given, to_x, to_alpha, order(descending), threads);
-      },
-      "x"_a.noconvert(), "alpha"_a, "g"_a.noconvert(), "gx"_a.noconvert().none(),
-      "galpha"_a.noconvert().none(), "descending"_a, "threads"_a);
-  m.def(
-      "soft_rank_jvp",
-      [](const Array<const T>& x, const AlphaArgument& alpha, const Optional<const T>& dx,
-         const std::optional<ConstNumbers>& dalpha, const Array<T>& drank, bool descending,
-         int threads) {
-        const auto view = rows("x", x);
-        const auto softness = per_row(alpha, view.count);
-        const auto along_x = rows("dx", dx);
-        const double* along_alpha = numbers("dalpha", dalpha, view.count);
-        const auto to = rows("drank", drank);
-        const nb::gil_scoped_release release;
-        soft_rank_jvp<T>(view, softness, along_x, along_alpha, to, order(descending), threads);
-      },
-      "x"_a.noconvert(), "alpha"_a, "dx"_a.noconvert().none(), "dalpha"_a.noconvert().none(),
-      "drank"_a.noconvert(), "descending"_a, "threads"_a);
+  bind_ordered<T>(m, "soft_rank", soft_rank<T>, soft_rank_vjp<T>, soft_rank_jvp<T>);
 }
 
 }  // namespace

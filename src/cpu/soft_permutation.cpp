@@ -5,14 +5,14 @@
 
 #include <utility>
 
-#include "cpu/primitives/mask.h"
+#include "cpu/primitives/interval_mass.h"
+#include "cpu/primitives/laplace.h"
 #include "cpu/primitives/permutation_roots.h"
+#include "cpu/primitives/softmax.h"
 #include "instantiate.h"
 
 namespace lapsum::cpu {
 namespace {
-
-constexpr std::ptrdiff_t kColumns = 256;
 
 struct Cuts {
   SortedRow row;
@@ -28,43 +28,6 @@ Cuts cut(const T* x, std::ptrdiff_t n, const Orientation& orientation, Arena& ar
   cuts.r = load(x, n, orientation.sign, arena, threads);
   cuts.b = permutation_roots(cuts.row, ones, arena, threads).b;
   return cuts;
-}
-
-// body(begin, end) for blocks of columns.
-template <class Body>
-void for_each_column_block(std::ptrdiff_t n, int threads, Body&& body) {
-  parallel_for((n + kColumns - 1) / kColumns, threads,
-               [&](std::ptrdiff_t c, int) { body(c * kColumns, std::min(n, (c + 1) * kColumns)); });
-}
-
-// F((upper - r) / alpha) - F((lower - r) / alpha) for a block of columns. Both CDFs on one side of
-// zero: e^-nearest (1 - e^-width) / 2; zero between them: (1 - e^-a) / 2 + (1 - e^-b) / 2.
-void interval_mass(std::span<const double> r, const Threshold* lower, const Threshold* upper,
-                   double alpha, std::ptrdiff_t begin, std::ptrdiff_t end, double* mass) {
-  const std::ptrdiff_t count = end - begin;
-  double to_lower[kColumns];
-  double to_upper[kColumns];
-  double nearest[kColumns];
-  double second[kColumns];
-  std::fill_n(to_lower, count, -INFINITY);
-  std::fill_n(to_upper, count, INFINITY);
-  if (lower) distances(r, *lower, alpha, begin, end, to_lower);
-  if (upper) distances(r, *upper, alpha, begin, end, to_upper);
-  const double width =
-      lower && upper ? ((upper->anchor - lower->anchor) + (upper->offset - lower->offset)) / alpha
-                     : INFINITY;
-  for (std::ptrdiff_t j = 0; j < count; ++j) {
-    const bool inside = to_lower[j] < 0 && to_upper[j] > 0;
-    mass[j] = inside ? to_upper[j] : std::max(width, 0.0);
-    second[j] = inside ? -to_lower[j] : 0;
-    nearest[j] = inside ? 0 : std::min(std::abs(to_lower[j]), std::abs(to_upper[j]));
-  }
-  decay_loss(mass, count, mass);
-  decay_loss(second, count, second);
-  exp_abs(nearest, count, nearest);
-  for (std::ptrdiff_t j = 0; j < count; ++j) {
-    mass[j] = 0.5 * (nearest[j] * mass[j] + second[j]);
-  }
 }
 
 // The share of an element r in a position at one of the ends, taken by infinite elements.
@@ -100,8 +63,8 @@ void soft_permutation(Rows<const T> x, const PerRow& alpha, Rows<T> matrix, Orde
         }
         return;
       }
-      double mass[kColumns];
-      for_each_column_block(n, 1, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      double mass[kMassBlock];
+      for_each_mass_block(n, 1, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
         interval_mass(cuts.r, p > 0 ? &cuts.b[p - 1] : nullptr,
                       p + 1 < finite ? &cuts.b[p] : nullptr, orientation.alpha, begin, end, mass);
         for (std::ptrdiff_t j = begin; j < end; ++j) {
@@ -145,9 +108,9 @@ void soft_permutation_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g,
                   sum_over(roots, 1, [&](std::ptrdiff_t t) { return pulls[t].galpha; });
     }
     if (!gx.data) return;
-    for_each_column_block(n, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      double e[kColumns];
-      double sum[kColumns] = {};
+    for_each_mass_block(n, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      double e[kMassBlock];
+      double sum[kMassBlock] = {};
       for (std::ptrdiff_t t = 0; t < roots; ++t) {
         distances(cuts.r, cuts.b[t], orientation.alpha, begin, end, e);
         exp_abs(e, end - begin, e);
@@ -184,10 +147,10 @@ void soft_permutation_jvp(Rows<const T> x, const PerRow& alpha, Rows<const T> dx
       const Softmax q = softmax_at(cuts.r, cuts.b[t], orientation.alpha, own, 1);
       pulls[t].mean = q.mean(1, [&](std::ptrdiff_t j) { return pull(j, q.z[j]); });
     });
-    for_each_column_block(n, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      double z[kColumns];
-      double e[kColumns];
-      double before[kColumns] = {};
+    for_each_mass_block(n, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      double z[kMassBlock];
+      double e[kMassBlock];
+      double before[kMassBlock] = {};
       for (std::ptrdiff_t t = 0; t <= roots && roots > 0; ++t) {
         T* out = dmatrix[i] + (cuts.row.below + t) * n;
         if (t < roots) {

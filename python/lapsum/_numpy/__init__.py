@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .operation import AlongAxis, AtLevels, AtPoints, Operation, Permute
+from .arrangement import AlongAxis, AtLevels, AtPoints, Permute
+from .operation import Operation
 
 OPERATIONS: dict[str, Any] = {
     "soft_rank": AlongAxis(Operation("soft_rank")),

@@ -1,47 +1,11 @@
-// Rows seen from a threshold: what soft top-k, its logarithm and the permutation matrix share.
+// Masks over rows, forward, reverse and tangent: what soft top-k and its logarithm share.
 #pragma once
 
-#include <cmath>
-#include <span>
-
 #include "cpu/primitives/laplace.h"
-#include "cpu/primitives/orientation.h"
-#include "cpu/primitives/parallel.h"
-#include "cpu/primitives/row.h"
-#include "cpu/primitives/threshold.h"
-#include "lapsum/rows.h"
+#include "cpu/primitives/masked_row.h"
+#include "cpu/primitives/softmax.h"
 
 namespace lapsum::cpu {
-
-/// z[i] = (b - r[i]) / alpha on [begin, end).
-inline void distances(std::span<const double> r, const Threshold& b, double alpha,
-                      std::ptrdiff_t begin, std::ptrdiff_t end, double* z) {
-  for (std::ptrdiff_t i = begin; i < end; ++i) {
-    z[i - begin] = ((b.anchor - r[i]) + b.offset) / alpha;
-  }
-}
-
-/// The softmax q = e / total over a row at a finite threshold, e[i] = e^{nearest - |z[i]|}, where
-/// `nearest` is the least |z|: exact on a plateau too, where every e^-|z| underflows.
-/// z is cut to +-kCut, so that infinite elements have weight 0 and no product is NaN.
-struct Softmax {
-  static constexpr double kCut = 1e300;
-
-  std::span<double> z, e;
-  double nearest = 0, total = 0;
-
-  /// e[i] times this is e^-|z[i]|.
-  double scale() const { return std::exp(-nearest); }
-
-  /// <q, f>, f(i) being called for every element.
-  template <class F>
-  double mean(int threads, F&& f) const {
-    return sum_over(std::ssize(e), threads, [&](std::ptrdiff_t i) { return e[i] * f(i); }) / total;
-  }
-};
-
-Softmax softmax_at(std::span<const double> r, const Threshold& b, double alpha, Arena& arena,
-                   int threads);
 
 /// The derivative of a mask's elements: d out_i / dz_i = unit * u[i] and d out_i / dk = per_level *
 /// u[i] / total, total being the softmax's. Two factors, so that neither underflows before its
@@ -50,59 +14,6 @@ struct Slopes {
   std::span<const double> u;
   double unit, per_level;
 };
-
-/// The mask of an element without a finite threshold, and its derivative in k.
-struct Saturated {
-  double value, per_level;
-};
-
-/// A row with its thresholds, one per level.
-struct MaskedRow {
-  Orientation orientation;
-  std::span<const double> r;
-  NonFinite counts;
-  std::span<const double> k;
-  std::span<const Threshold> b;
-
-  /// p and dp/dk of element i where threshold l is infinite.
-  Saturated saturated(std::ptrdiff_t l, std::ptrdiff_t i) const {
-    const auto at = [&](double infinity) { return r[i] == infinity; };
-    if (b[l].anchor > 0) return {at(INFINITY) ? 0.0 : 1.0, 0};
-    if (!at(-INFINITY)) return {0, 0};
-    const double share = b[l].offset;
-    return {share, share > 0 && share < 1 ? 1 / static_cast<double>(counts.below) : 0};
-  }
-};
-
-/// body(row, masked, arena, threads) for every row of x. Thresholds are taken from `saved` if
-/// given, else solved, and written to `keep` if given.
-template <class T, class Body>
-void for_each_masked_row(Rows<const T> x, const Levels& k, const PerRow& alpha,
-                         const Threshold* saved, Threshold* keep, Order order, Threads threads,
-                         Body&& body) {
-  const std::ptrdiff_t levels = k.count();
-  for_each_row(x.count, x.length, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
-    const Orientation orientation(alpha[i], order);
-    MaskedRow row{orientation,
-                  load(x[i], x.length, orientation.sign, arena, inner),
-                  count_non_finite(x[i], x.length, orientation.sign, inner),
-                  {k[i], static_cast<std::size_t>(levels)},
-                  {}};
-    if (saved) {
-      row.b = {saved + i * levels, static_cast<std::size_t>(levels)};
-    } else {
-      std::span<Threshold> b = arena.take<Threshold>(levels);
-      if (orientation.valid) {
-        solve_thresholds(row.r, row.counts, row.k, orientation.alpha, b, arena, inner);
-      } else {
-        std::fill(b.begin(), b.end(), Threshold{kNaN, 0});
-      }
-      row.b = b;
-    }
-    if (keep) std::copy(row.b.begin(), row.b.end(), keep + i * levels);
-    body(i, row, arena, inner);
-  });
-}
 
 // A Mask gives the three maps in which soft top-k and its logarithm differ:
 //   values(z, n)             z in place to the mask

@@ -1,7 +1,9 @@
 // The least distance is found first, so that the largest weight is 1.
-#include "cpu/primitives/mask.h"
+#include "cpu/primitives/softmax.h"
 
 #include <algorithm>
+
+#include "cpu/primitives/laplace.h"
 
 namespace lapsum::cpu {
 namespace {

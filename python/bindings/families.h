@@ -1,0 +1,163 @@
+// Operations of one signature share one binding, given the functions of the C++ library.
+#pragma once
+
+#include "arrays.h"
+
+namespace lapsum::python {
+
+/// soft_rank, soft_sort, soft_permutation: a row and alpha to an array.
+template <class T>
+void bind_ordered(nb::module_& m, const std::string& name, decltype(soft_rank<T>)* value,
+                  decltype(soft_rank_vjp<T>)* vjp, decltype(soft_rank_jvp<T>)* jvp) {
+  m.def(
+      name.c_str(),
+      [=](const Array<const T>& x, const AlphaArgument& alpha, const Array<T>& out, bool descending,
+          int threads) {
+        const auto row = rows("x", x);
+        const auto softness = per_row(alpha, row.count);
+        const auto to = rows("out", out);
+        const nb::gil_scoped_release release;
+        value(row, softness, to, order(descending), threads);
+      },
+      "x"_a.noconvert(), "alpha"_a, "out"_a.noconvert(), "descending"_a, "threads"_a);
+  m.def((name + "_vjp").c_str(),
+        [=](const Array<const T>& x, const AlphaArgument& alpha, const Array<const T>& g,
+            const Optional<T>& gx, const std::optional<Numbers>& galpha, bool descending,
+            int threads) {
+          const auto row = rows("x", x);
+          const auto softness = per_row(alpha, row.count);
+          const auto given = rows("g", g);
+          const auto to_x = rows("gx", gx);
+          double* to_alpha = numbers("galpha", galpha, row.count);
+          const nb::gil_scoped_release release;
+          vjp(row, softness, given, to_x, to_alpha, order(descending), threads);
+        },
+        "x"_a.noconvert(), "alpha"_a, "g"_a.noconvert(), "gx"_a.noconvert().none(),
+        "galpha"_a.noconvert().none(), "descending"_a, "threads"_a);
+  m.def((name + "_jvp").c_str(),
+        [=](const Array<const T>& x, const AlphaArgument& alpha, const Optional<const T>& dx,
+            const std::optional<ConstNumbers>& dalpha, const Array<T>& dout, bool descending,
+            int threads) {
+          const auto row = rows("x", x);
+          const auto softness = per_row(alpha, row.count);
+          const auto along_x = rows("dx", dx);
+          const double* along_alpha = numbers("dalpha", dalpha, row.count);
+          const auto to = rows("dout", dout);
+          const nb::gil_scoped_release release;
+          jvp(row, softness, along_x, along_alpha, to, order(descending), threads);
+        },
+        "x"_a.noconvert(), "alpha"_a, "dx"_a.noconvert().none(), "dalpha"_a.noconvert().none(),
+        "dout"_a.noconvert(), "descending"_a, "threads"_a);
+}
+
+/// soft_topk and log_soft_topk: a row, levels and alpha to masks. `keep` receives thresholds that
+/// `saved` gives back.
+template <class T>
+void bind_mask(nb::module_& m, const std::string& name, decltype(soft_topk<T>)* value,
+               decltype(soft_topk_vjp<T>)* vjp, decltype(soft_topk_jvp<T>)* jvp) {
+  m.def(
+      name.c_str(),
+      [=](const Array<const T>& x, const LevelsArgument& k, const AlphaArgument& alpha,
+          const Array<T>& out, bool descending, int threads, const Optional<double>& keep) {
+        const auto row = rows("x", x);
+        const auto at = levels("k", k, row.count);
+        const auto softness = per_row(alpha, row.count);
+        const auto to = rows("out", out);
+        Threshold* kept = thresholds(keep, row.count * at.count());
+        const nb::gil_scoped_release release;
+        value(row, at, softness, to, kept, order(descending), threads);
+      },
+      "x"_a.noconvert(), "k"_a, "alpha"_a, "out"_a.noconvert(), "descending"_a, "threads"_a,
+      "keep"_a.noconvert() = nb::none());
+  m.def((name + "_vjp").c_str(),
+        [=](const Array<const T>& x, const LevelsArgument& k, const AlphaArgument& alpha,
+            const Array<const T>& g, const Optional<T>& gx, const std::optional<Numbers>& gk,
+            const std::optional<Numbers>& galpha, bool descending, int threads,
+            const Optional<const double>& saved) {
+          const auto row = rows("x", x);
+          const auto at = levels("k", k, row.count);
+          const auto softness = per_row(alpha, row.count);
+          const auto given = rows("g", g);
+          const auto to_x = rows("gx", gx);
+          double* to_k = numbers("gk", gk, row.count * at.count());
+          double* to_alpha = numbers("galpha", galpha, row.count);
+          const Threshold* kept = thresholds(saved, row.count * at.count());
+          const nb::gil_scoped_release release;
+          vjp(row, at, softness, kept, given, to_x, to_k, to_alpha, order(descending), threads);
+        },
+        "x"_a.noconvert(), "k"_a, "alpha"_a, "g"_a.noconvert(), "gx"_a.noconvert().none(),
+        "gk"_a.noconvert().none(), "galpha"_a.noconvert().none(), "descending"_a, "threads"_a,
+        "saved"_a.noconvert() = nb::none());
+  m.def((name + "_jvp").c_str(),
+        [=](const Array<const T>& x, const LevelsArgument& k, const AlphaArgument& alpha,
+            const Optional<const T>& dx, const std::optional<ConstNumbers>& dk,
+            const std::optional<ConstNumbers>& dalpha, const Array<T>& dout, bool descending,
+            int threads, const Optional<const double>& saved) {
+          const auto row = rows("x", x);
+          const auto at = levels("k", k, row.count);
+          const auto softness = per_row(alpha, row.count);
+          const auto along_x = rows("dx", dx);
+          const double* along_k = numbers("dk", dk, row.count * at.count());
+          const double* along_alpha = numbers("dalpha", dalpha, row.count);
+          const auto to = rows("dout", dout);
+          const Threshold* kept = thresholds(saved, row.count * at.count());
+          const nb::gil_scoped_release release;
+          jvp(row, at, softness, kept, along_x, along_k, along_alpha, to, order(descending),
+              threads);
+        },
+        "x"_a.noconvert(), "k"_a, "alpha"_a, "dx"_a.noconvert().none(), "dk"_a.noconvert().none(),
+        "dalpha"_a.noconvert().none(), "dout"_a.noconvert(), "descending"_a, "threads"_a,
+        "saved"_a.noconvert() = nb::none());
+}
+
+/// lap_sum_inverse and soft_quantile: a row, levels and alpha to a number per level.
+template <class T>
+void bind_inverse(nb::module_& m, const std::string& name, decltype(lap_sum_inverse<T>)* value,
+                  decltype(lap_sum_inverse_vjp<T>)* vjp, decltype(lap_sum_inverse_jvp<T>)* jvp) {
+  m.def(
+      name.c_str(),
+      [=](const Array<const T>& r, const LevelsArgument& k, const AlphaArgument& alpha,
+          const Array<T>& out, int threads) {
+        const auto row = rows("r", r);
+        const auto at = levels("k", k, row.count);
+        const auto softness = per_row(alpha, row.count);
+        const auto to = rows("out", out);
+        const nb::gil_scoped_release release;
+        value(row, at, softness, to, threads);
+      },
+      "r"_a.noconvert(), "k"_a, "alpha"_a, "out"_a.noconvert(), "threads"_a);
+  m.def((name + "_vjp").c_str(),
+        [=](const Array<const T>& r, const LevelsArgument& k, const AlphaArgument& alpha,
+            const Array<const T>& g, const Optional<T>& gr, const std::optional<Numbers>& gk,
+            const std::optional<Numbers>& galpha, int threads) {
+          const auto row = rows("r", r);
+          const auto at = levels("k", k, row.count);
+          const auto softness = per_row(alpha, row.count);
+          const auto given = rows("g", g);
+          const auto to_r = rows("gr", gr);
+          double* to_k = numbers("gk", gk, row.count * at.count());
+          double* to_alpha = numbers("galpha", galpha, row.count);
+          const nb::gil_scoped_release release;
+          vjp(row, at, softness, given, to_r, to_k, to_alpha, threads);
+        },
+        "r"_a.noconvert(), "k"_a, "alpha"_a, "g"_a.noconvert(), "gr"_a.noconvert().none(),
+        "gk"_a.noconvert().none(), "galpha"_a.noconvert().none(), "threads"_a);
+  m.def((name + "_jvp").c_str(),
+        [=](const Array<const T>& r, const LevelsArgument& k, const AlphaArgument& alpha,
+            const Optional<const T>& dr, const std::optional<ConstNumbers>& dk,
+            const std::optional<ConstNumbers>& dalpha, const Array<T>& dout, int threads) {
+          const auto row = rows("r", r);
+          const auto at = levels("k", k, row.count);
+          const auto softness = per_row(alpha, row.count);
+          const auto along_r = rows("dr", dr);
+          const double* along_k = numbers("dk", dk, row.count * at.count());
+          const double* along_alpha = numbers("dalpha", dalpha, row.count);
+          const auto to = rows("dout", dout);
+          const nb::gil_scoped_release release;
+          jvp(row, at, softness, along_r, along_k, along_alpha, to, threads);
+        },
+        "r"_a.noconvert(), "k"_a, "alpha"_a, "dr"_a.noconvert().none(), "dk"_a.noconvert().none(),
+        "dalpha"_a.noconvert().none(), "dout"_a.noconvert(), "threads"_a);
+}
+
+}  // namespace lapsum::python

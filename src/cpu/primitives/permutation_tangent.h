@@ -1,0 +1,66 @@
+// Derivatives of the soft permutation as an operator, in r and alpha, without the matrix.
+#pragma once
+
+#include <span>
+
+#include "cpu/primitives/permutation.h"
+#include "cpu/primitives/permutation_roots.h"
+#include "cpu/primitives/points.h"
+#include "cpu/primitives/sorted_row.h"
+
+namespace lapsum::cpu {
+
+/// A valid row with its operator; positions and elements at infinity stand aside.
+struct PermutedRow {
+  const SortedRow& row;
+  Scans<1> ones;
+  Roots roots;
+  Permutation finite;
+  double peak;  ///< 1 / (2 alpha)
+
+  static PermutedRow make(const SortedRow& row, double peak, Arena& arena, int threads) {
+    const Scans<1> ones = scan_both<1>(row.decays, {}, arena, threads);
+    const Roots roots = permutation_roots(row, lowest(ones), arena, threads);
+    return {row, ones, roots, Permutation(row.decays, roots, arena, threads), peak};
+  }
+
+  std::ptrdiff_t root_count() const { return std::ssize(roots.points); }
+};
+
+/// The gradients in r (sorted order) and |alpha| of a sum of bilinear forms u^T P v: add() each form,
+/// then finish(), which adds what the roots contribute by moving with r and alpha.
+class FormGradient {
+ public:
+  FormGradient(const PermutedRow& row, Arena& arena);
+
+  void add(std::span<const double> u, std::span<const double> v, Arena& arena, int threads);
+  void finish(Arena& arena, int threads);
+
+  std::span<const double> gr() const { return gr_; }
+  double galpha() const { return galpha_; }
+
+ private:
+  const PermutedRow& p_;
+  std::span<double> gr_;
+  std::span<double> at_roots_;  // sum over forms of h_t K_v(b_t)
+  double galpha_ = 0;
+};
+
+/// A direction in r (sorted order) and |alpha|, and how the roots move along it.
+struct PermutationTangent {
+  std::span<const double> dr;
+  double dalpha;
+  std::span<const double> db;
+
+  static PermutationTangent make(const PermutedRow& p, std::span<const double> dr, double dalpha,
+                                 Arena& arena, int threads);
+
+  /// (dP) v at the positions.
+  std::span<double> apply(const PermutedRow& p, std::span<const double> v, Arena& arena,
+                          int threads) const;
+  /// (dP)^T u at the elements.
+  std::span<double> apply_transpose(const PermutedRow& p, std::span<const double> u, Arena& arena,
+                                    int threads) const;
+};
+
+}  // namespace lapsum::cpu
