@@ -8,13 +8,13 @@ need() { # need PACKAGE COMMAND...: the package, unless the command succeeds
   shift
   "$@" >/dev/null 2>&1 || missing="$missing $package"
 }
-cmake_finds() { dpkg -s "$1" 2>/dev/null | grep -q "^Status: install ok installed"; }
+installed() { ! command -v dpkg >/dev/null || dpkg -s "$1" 2>/dev/null | grep -q "^Status: install ok installed"; }
 
 need g++ sh -c 'command -v g++'
 need cmake sh -c 'command -v cmake'
 need ninja-build sh -c 'command -v ninja'
-need libhwy-dev cmake_finds libhwy-dev
-need libgtest-dev cmake_finds libgtest-dev
+need libhwy-dev installed libhwy-dev
+need libgtest-dev installed libgtest-dev
 need python3-venv python3 -c 'import venv, ensurepip'
 need python3-dev python3 -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
 [ -n "$missing" ] || exit 0
