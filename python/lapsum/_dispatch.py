@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
-_WITHOUT_FRONT_END = {
-    "torch": "x.detach().numpy()",
-    "jax": "np.asarray(x)",
-    "jaxlib": "np.asarray(x)",
-}
+from lapsum import _numpy
 
 
 def operation(name: str, *arrays: object) -> Any:
     """The operation `name` of the front end that `arrays` belong to."""
+    torch = sys.modules.get("torch")
     for array in arrays:
-        framework = type(array).__module__.partition(".")[0]
-        if framework in _WITHOUT_FRONT_END:
-            raise TypeError(
-                f"{name}: {framework} arrays are not supported in this version; "
-                f"pass a NumPy array, for example {_WITHOUT_FRONT_END[framework]}"
-            )
-    from lapsum import _numpy
+        if torch is not None and isinstance(array, torch.Tensor):
+            from lapsum import _torch
 
+            return _torch.OPERATIONS[name]
+        if type(array).__module__.partition(".")[0] in ("jax", "jaxlib"):
+            raise TypeError(
+                f"{name}: jax arrays are not supported in this version; "
+                "pass a NumPy array, for example np.asarray(x)"
+            )
     return _numpy.OPERATIONS[name]

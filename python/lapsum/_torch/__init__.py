@@ -1,0 +1,168 @@
+"""The PyTorch front end: operations as if they were part of torch, nothing compiled against it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .arguments import (
+    axis_of,
+    broadcast,
+    check_alpha,
+    check_level,
+    compute_dtype,
+    number,
+    row,
+    tensor,
+    threads,
+)
+from .operation import run
+
+_NATIVE = (torch.float32, torch.float64)
+
+
+def _all_floats(numbers: dict[str, Any]) -> bool:
+    return all(type(v) is float for v in numbers.values())
+
+
+class Operation:
+    """An operation on tensors whose last axes are the row; `level` names k or q."""
+
+    def __init__(self, name: str, arrays: Sequence[str] = ("x",), level: str | None = None) -> None:
+        self.name = name
+        self.arrays = list(arrays)
+        self.level = level
+
+    def apply(
+        self,
+        arrays: Sequence[Tensor],
+        tails: Sequence[int],
+        numbers: Sequence[object],
+        flags: Sequence[bool],
+        num_threads: int | None,
+    ) -> Tensor:
+        op = self.name
+        parsed: dict[str, Any] = {}
+        if self.level:
+            parsed[self.level] = number(op, self.level, numbers[0])
+            n = arrays[0].shape[-1]
+            limit, of = (n, "n") if self.level == "k" else (1, "1")
+            check_level(op, self.level, parsed[self.level], limit, of)
+        parsed["alpha"] = number(op, "alpha", numbers[-1])
+        check_alpha(op, parsed["alpha"])
+        count = threads(op, num_threads)
+        x = arrays[0]
+        if len(arrays) == 1 and x.dtype in _NATIVE and _all_floats(parsed):  # nothing to arrange
+            return run(op, [x, *parsed.values()], flags, count)
+        dtype = compute_dtype(arrays)
+        result = x.dtype
+        for a in arrays[1:]:
+            result = torch.promote_types(result, a.dtype)
+        named = {
+            name: (a if a.dtype == dtype else a.to(dtype), tail)
+            for name, a, tail in zip(self.arrays, arrays, tails, strict=True)
+        }
+        out = run(op, broadcast(op, named, parsed), flags, count)
+        return out if out.dtype == result else out.to(result)
+
+    def vjp(self, *_: Any, **__: Any) -> Any:
+        raise TypeError(f"{self.name}_vjp: is for NumPy arrays; torch tensors have autograd")
+
+    def jvp(self, *_: Any, **__: Any) -> Any:
+        raise TypeError(f"{self.name}_jvp: is for NumPy arrays; torch tensors have torch.func.jvp")
+
+
+class AlongAxis(Operation):
+    """Along any one axis of x, `dim` or `axis`."""
+
+    def value(
+        self,
+        x: object,
+        *numbers: object,
+        dim: int,
+        axis: int | None,
+        flags: Sequence[bool] = (),
+        num_threads: int | None = None,
+    ) -> Tensor:
+        t = row(self.name, "x", x)
+        at = axis_of(self.name, dim, axis, t.ndim)
+        out = self.apply([t if at == -1 else t.movedim(at, -1)], [1], numbers, flags, num_threads)
+        return out if at == -1 or self.level == "q" else out.movedim(-1, at)
+
+
+class LastAxis(Operation):
+    """Along the last axis: soft_permutation, and lap_sum at points."""
+
+    def value(
+        self, *args: object, flags: Sequence[bool] = (), num_threads: int | None = None
+    ) -> Tensor:
+        count = len(self.arrays)
+        first = row(self.name, self.arrays[0], args[0])
+        others = [
+            tensor(self.name, name, torch.as_tensor(a, dtype=first.dtype) if _plain(a) else a)
+            for name, a in zip(self.arrays[1:], args[1:count], strict=True)
+        ]
+        single = any(t.ndim == 0 for t in others)
+        others = [t.unsqueeze(-1) if t.ndim == 0 else t for t in others]
+        arrays = [first, *others]
+        out = self.apply(arrays, [1] * count, args[count:], flags, num_threads)
+        return out.squeeze(-1) if single else out
+
+
+def _plain(value: object) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+class Permute(Operation):
+    """values are (..., n), or (..., n, d) with one axis more than x."""
+
+    def value(
+        self,
+        x: object,
+        values: object,
+        alpha: object,
+        *,
+        flags: Sequence[bool] = (),
+        num_threads: int | None = None,
+    ) -> Tensor:
+        t, v = row(self.name, "x", x), row(self.name, "values", values)
+        tail, n = v.ndim - t.ndim + 1, t.shape[-1]
+        if tail not in (1, 2) or v.shape[v.ndim - tail] != n:
+            raise ValueError(
+                f"{self.name}: values must have shape (..., {n}) with {t.ndim} axes or "
+                f"(..., {n}, d) with {t.ndim + 1}, got {tuple(v.shape)}"
+            )
+        columns = v if tail == 2 else v.unsqueeze(-1)
+        out = self.apply([t, columns], [1, 2], [alpha], flags, num_threads)
+        return out if tail == 2 else out.squeeze(-1)
+
+
+class AtLevels(Operation):
+    """lap_sum_inverse: levels along the last axis of k, for the rows of the same batch."""
+
+    def value(
+        self, r: object, k: object, alpha: object, *, num_threads: int | None = None
+    ) -> Tensor:
+        t = row(self.name, "r", r)
+        levels, softness = number(self.name, "k", k), number(self.name, "alpha", alpha)
+        if isinstance(levels, Tensor) and levels.ndim:
+            t = t.unsqueeze(-2)
+            if isinstance(softness, Tensor) and softness.ndim:
+                softness = softness.unsqueeze(-1)
+        return self.apply([t], [1], [levels, softness], (), num_threads)
+
+
+OPERATIONS: dict[str, Any] = {
+    "soft_rank": AlongAxis("soft_rank"),
+    "soft_sort": AlongAxis("soft_sort"),
+    "soft_topk": AlongAxis("soft_topk", level="k"),
+    "log_soft_topk": AlongAxis("log_soft_topk", level="k"),
+    "soft_quantile": AlongAxis("soft_quantile", level="q"),
+    "soft_permutation": LastAxis("soft_permutation"),
+    "soft_permute": Permute("soft_permute", ("x", "values")),
+    "lap_sum": LastAxis("lap_sum", ("r", "x")),
+    "lap_sum_inverse": AtLevels("lap_sum_inverse", ("r",), level="k"),
+}

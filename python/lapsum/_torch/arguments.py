@@ -1,0 +1,121 @@
+"""The arguments of a call: types, devices, axes, domains, in the words of NumPy's front end."""
+
+from __future__ import annotations
+
+import math
+import numbers
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lapsum._numpy.layout import axis_of, thread_count
+
+from .kernels import Argument
+
+__all__ = ["axis_of", "broadcast", "check_alpha", "check_level", "number", "row", "threads"]
+
+_REAL = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
+_DEVICES = ("cpu", "meta")
+
+
+def tensor(op: str, name: str, value: object) -> Tensor:
+    """A real tensor on a device that has kernels."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{op}: {name} must be a torch tensor, as the others, got {type(value)}")
+    if value.dtype not in _REAL:
+        raise TypeError(
+            f"{op}: {name} must be float16, bfloat16, float32 or float64, got {value.dtype}"
+        )
+    if value.device.type not in _DEVICES:
+        raise NotImplementedError(
+            f"{op}: no kernels for {name} on {value.device} in this version; "
+            f"move it to the CPU with {name}.cpu()"
+        )
+    return value
+
+
+def row(op: str, name: str, value: object) -> Tensor:
+    """As `tensor`, with at least one axis."""
+    x = tensor(op, name, value)
+    if x.ndim == 0:
+        raise ValueError(f"{op}: {name} must have at least one dimension, got a single number")
+    return x
+
+
+def number(op: str, name: str, value: object) -> Argument:
+    """A k or an alpha: a float, or a float64 tensor."""
+    if type(value) is float:
+        return value
+    if type(value) is int:
+        return float(value)
+    if isinstance(value, Tensor):
+        if value.is_complex() or value.dtype == torch.bool:
+            raise TypeError(
+                f"{op}: {name} must be a real number or an array of them, got {value.dtype}"
+            )
+        return value.to(torch.float64)
+    if isinstance(value, (numbers.Real, torch.SymFloat, torch.SymInt)) and not isinstance(
+        value, (bool, np.bool_)
+    ):
+        return float(value)
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        got = type(value).__name__
+        raise TypeError(
+            f"{op}: {name} must be a real number or an array of them, got {got}"
+        ) from None
+    return torch.from_numpy(array.copy())
+
+
+def check_alpha(op: str, alpha: Argument) -> None:
+    if isinstance(alpha, float) and not 0 < abs(alpha) < math.inf:
+        raise ValueError(f"{op}: alpha must be finite and not 0, got alpha={alpha:g}")
+
+
+def check_level(op: str, name: str, level: Argument, limit: float, of: str) -> None:
+    if isinstance(level, float) and not 0 <= level <= limit:
+        size = f" with n={limit:g}" if of == "n" else ""
+        raise ValueError(f"{op}: {name} must be in [0, {of}], got {name}={level:g}{size}")
+
+
+def threads(op: str, num_threads: int | None) -> int:
+    """0 stands for torch's own number."""
+    return 0 if num_threads is None else thread_count(op, num_threads)
+
+
+def broadcast(
+    op: str, arrays: dict[str, tuple[Tensor, int]], numbers_: dict[str, Argument]
+) -> list[Any]:
+    """All arguments with one batch shape. Arrays come with how many last axes are their own."""
+    shapes = {n: tuple(a.shape[: a.ndim - tail]) for n, (a, tail) in arrays.items()}
+    shapes.update({n: tuple(v.shape) for n, v in numbers_.items() if isinstance(v, Tensor)})
+    try:
+        batch = torch.broadcast_shapes(*shapes.values())
+    except RuntimeError:
+        listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
+        raise ValueError(f"{op}: batch shapes do not broadcast: {listed}") from None
+    out: list[Any] = []
+    for name, (a, tail) in arrays.items():
+        own = a.shape[a.ndim - tail :]
+        out.append(a if shapes[name] == tuple(batch) else a.expand(*batch, *own))
+    for name, v in numbers_.items():
+        expand = isinstance(v, Tensor) and shapes[name] != tuple(batch)
+        out.append(v.expand(batch) if expand else v)  # type: ignore[union-attr]
+    return out
+
+
+def compute_dtype(arrays: Sequence[Tensor]) -> torch.dtype:
+    wide = any(a.dtype == torch.float64 for a in arrays)
+    return torch.float64 if wide else torch.float32
+
+
+def integer(op: str, name: str, value: object) -> int:
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        raise TypeError(f"{op}: {name} must be an integer, got {value!r}") from None

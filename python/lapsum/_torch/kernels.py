@@ -1,0 +1,153 @@
+"""The core's functions on plain CPU tensors: no autograd, memory is shared by NumPy views.
+
+Arguments are as in _numpy/operation.py: arrays, levels (if any), alpha. All have one batch shape
+or are floats; arrays are float32 or float64, levels and alpha float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lapsum import _core
+
+Argument = Tensor | float
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """One operation of the core: how many arrays it takes, and whether it has levels and masks."""
+
+    name: str
+    arrays: int = 1
+    levels: bool = False
+    mask: bool = False
+
+    def result_shape(self, shapes: Sequence[torch.Size], batch: Sequence[int]) -> list[int]:
+        if self.levels and not self.mask:
+            return list(batch)
+        tail = list(shapes[self.arrays - 1][len(batch) :])
+        return [*batch, *tail, *tail] if self.name == "soft_permutation" else [*batch, *tail]
+
+    def _inputs(self, args: Sequence[Argument], rows: int) -> list[Any]:
+        inputs: list[Any] = [_flat(a, rows) for a in args[: self.arrays]]
+        if self.levels:
+            k = args[self.arrays]
+            inputs.append(k if isinstance(k, float) else _flat(k, rows))
+        alpha = args[-1]
+        inputs.append(alpha if isinstance(alpha, float) else _flat(alpha, rows)[:, 0])
+        return inputs
+
+    def value(
+        self,
+        args: Sequence[Argument],
+        batch: Sequence[int],
+        flags: Sequence[Any],
+        threads: int,
+        keep: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        """The result, and for a mask, if asked to keep them, its thresholds."""
+        rows, threads = prod(batch), threads or torch.get_num_threads()
+        inputs = self._inputs(args, rows)
+        like: Any = args[0]
+        if self.mask:
+            out = torch.empty_like(like, memory_format=torch.contiguous_format)
+        else:
+            shapes = [a.shape for a in args[: self.arrays]]  # type: ignore[union-attr]
+            out = torch.empty(self.result_shape(shapes, batch), dtype=like.dtype)
+        call = getattr(_core, self.name)
+        if not (keep and self.mask):
+            call(*inputs, _flat(out, rows), *flags, threads)
+            return out, None
+        thresholds = torch.empty((rows, 2), dtype=torch.float64)
+        call(*inputs, _flat(out, rows), *flags, threads, thresholds.numpy())
+        return out, thresholds
+
+    def vjp(
+        self,
+        args: Sequence[Argument],
+        batch: Sequence[int],
+        flags: Sequence[Any],
+        threads: int,
+        saved: Tensor | None,
+        g: Tensor,
+        needs: Sequence[bool],
+    ) -> list[Tensor | None]:
+        """Gradients of the arguments that need one."""
+        rows, threads = prod(batch), threads or torch.get_num_threads()
+        grads: list[Tensor | None] = [
+            torch.empty(a.shape, dtype=a.dtype) if need and isinstance(a, Tensor) else None
+            for a, need in zip(args, needs, strict=True)
+        ]
+        outs: list[Any] = [None if t is None else _flat(t, rows) for t in grads[: self.arrays]]
+        outs += [None if t is None else _flat(t, rows)[:, 0] for t in grads[self.arrays :]]
+        extra = () if saved is None else (saved.numpy(),)
+        getattr(_core, f"{self.name}_vjp")(
+            *self._inputs(args, rows), _flat(g, rows), *outs, *flags, threads, *extra
+        )
+        return grads
+
+
+def _flat(t: Argument, rows: int) -> np.ndarray[Any, Any]:
+    """A (rows, width) view; a copy where memory is not laid out so."""
+    assert isinstance(t, Tensor)
+    if t.requires_grad:
+        t = t.detach()
+    if t.ndim == 2 and t.shape[0] == rows and t.is_contiguous():
+        return t.numpy()
+    width = t.numel() // rows if rows else prod(t.shape[1:])
+    return t.reshape(rows, width).contiguous().numpy()
+
+
+KERNELS = {
+    kernel.name: kernel
+    for kernel in (
+        Kernel("soft_rank"),
+        Kernel("soft_sort"),
+        Kernel("soft_permutation"),
+        Kernel("soft_topk", levels=True, mask=True),
+        Kernel("log_soft_topk", levels=True, mask=True),
+        Kernel("lap_sum_inverse", levels=True),
+        Kernel("soft_quantile", levels=True),
+        Kernel("soft_permute", arrays=2),
+        Kernel("lap_sum", arrays=2),
+    )
+}
+
+
+def mask_and_z(
+    x: Tensor, k: Tensor, alpha: Tensor, descending: bool, log: bool
+) -> tuple[Tensor, Tensor]:
+    """The mask p or log p, and z = (b - r) / |alpha|, which is NaN or infinite where b is."""
+    kernel = KERNELS["log_soft_topk" if log else "soft_topk"]
+    batch = x.shape[:-1]
+    out, keep = kernel.value((x, k, alpha), batch, (descending,), 0, keep=True)
+    assert keep is not None
+    b = keep.view(*batch, 2)
+    turned = (alpha < 0) != descending
+    r = torch.where(turned.unsqueeze(-1), -x, x)
+    z = ((b[..., :1] - r) + b[..., 1:]) / alpha.abs().unsqueeze(-1)
+    return out, torch.where(torch.isinf(b[..., :1]), b[..., :1].sign() * torch.inf, z)
+
+
+def kernel_sum(r: Tensor, w: Tensor, x: Tensor, alpha: Tensor, shape: str, order: int) -> Tensor:
+    rows = prod(r.shape[:-1])
+    out = torch.empty(x.shape, dtype=x.dtype)
+    softness, threads = _flat(alpha, rows)[:, 0], torch.get_num_threads()
+    arrays = _flat(r, rows), _flat(w, rows), _flat(x, rows)
+    _core.lap_kernel(*arrays, softness, _flat(out, rows), shape, order, threads)
+    return out
+
+
+def inverse(r: Tensor, k: Tensor, alpha: Tensor) -> Tensor:
+    rows = prod(r.shape[:-1])
+    out = torch.empty(k.shape, dtype=r.dtype)
+    inputs = (_flat(r, rows), _flat(k, rows), _flat(alpha, rows)[:, 0])
+    _core.lap_sum_inverse(*inputs, _flat(out, rows), torch.get_num_threads())
+    return out

@@ -1,0 +1,80 @@
+"""Operators that a graph can hold: opaque, with shapes for fake tensors and the core's vjp."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from .kernels import KERNELS, Argument, Kernel
+
+
+def _no_thresholds(like: Tensor) -> Tensor:
+    return like.new_empty((0, 2), dtype=torch.float64)
+
+
+def _bools(flags: str) -> list[bool]:
+    """Flags travel as a string of 0 and 1: gradients of lists of booleans confuse autograd."""
+    return [f == "1" for f in flags]
+
+
+@torch.library.custom_op("lapsum::value", mutates_args=())
+def value(name: str, args: Sequence[Tensor], flags: str, threads: int) -> tuple[Tensor, Tensor]:
+    """The result and, for a mask, its thresholds."""
+    batch = args[0].shape[:-1]
+    out, saved = KERNELS[name].value(args, batch, _bools(flags), threads, keep=True)
+    return out, _no_thresholds(args[0]) if saved is None else saved
+
+
+@value.register_fake
+def _(name: str, args: Sequence[Tensor], flags: str, threads: int) -> tuple[Tensor, Tensor]:
+    kernel, batch = KERNELS[name], args[0].shape[:-1]
+    shapes = [a.shape for a in args[: kernel.arrays]]
+    out = args[0].new_empty(kernel.result_shape(shapes, batch))
+    if not kernel.mask:
+        return out, _no_thresholds(args[0])
+    return out, args[0].new_empty((batch.numel(), 2), dtype=torch.float64)
+
+
+@torch.library.custom_op("lapsum::vjp", mutates_args=())
+def vjp(
+    name: str, args: Sequence[Tensor], flags: str, threads: int, saved: Tensor, g: Tensor
+) -> list[Tensor]:
+    """The gradients of all arguments."""
+    kernel, batch = KERNELS[name], args[0].shape[:-1]
+    thresholds = saved if kernel.mask else None
+    needs = [True] * len(args)
+    grads = kernel.vjp(args, batch, _bools(flags), threads, thresholds, g, needs)
+    return [t for t in grads if t is not None]
+
+
+@vjp.register_fake
+def _(
+    name: str, args: Sequence[Tensor], flags: str, threads: int, saved: Tensor, g: Tensor
+) -> list[Tensor]:
+    return [a.new_empty(a.shape) for a in args]
+
+
+def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
+    ctx.name, args, ctx.flags, ctx.threads = inputs
+    ctx.save_for_backward(*args, output[1])
+
+
+def _backward(ctx: Any, g: Tensor, _: Tensor) -> Any:
+    *args, saved = ctx.saved_tensors
+    return None, vjp(ctx.name, args, ctx.flags, ctx.threads, saved, g), None, None
+
+
+value.register_autograd(_backward, setup_context=_setup_context)
+
+
+def run(kernel: Kernel, args: Sequence[Argument], flags: Sequence[bool], threads: int) -> Tensor:
+    x = args[0]
+    assert isinstance(x, Tensor)
+    batch = x.shape[:-1]
+    tensors = [
+        a if isinstance(a, Tensor) else x.new_full(batch, a, dtype=torch.float64) for a in args
+    ]
+    return value(kernel.name, tensors, "".join("01"[f] for f in flags), threads)[0]
