@@ -21,8 +21,8 @@ struct Kernel {
 /// y[t] = sum_i w[i] phi((x[t] - r[i]) / alpha): m points per row, signed alpha, any weights.
 /// O((n + m) log(n + m)). Infinite elements and points contribute limits, 0 for even and odd. NaN in
 /// r, or an alpha of 0, NaN or infinity, makes the row NaN. r, w: rows x n; x, y: rows x m.
-/// Its derivatives are lap_kernel again: the gradient in w is lap_kernel(x, g, r) with odd negated,
-/// those in x, r and alpha follow from Kernel's rules.
+/// Its derivatives are lap_kernel again: the gradient in w is lap_kernel(x, g, r) with -alpha, those
+/// in x, r and alpha follow from Kernel's rules.
 template <class T>
 void lap_kernel(Rows<const T> r, Rows<const T> w, Rows<const T> x, PerRow alpha, Kernel kernel,
                 Rows<T> y, Threads threads = 0);

@@ -8,7 +8,8 @@ namespace lapsum {
 /// b[t] with sum_i F((b[t] - r[i]) / alpha) = k[t], for m levels per row, in any order.
 /// k <= 0 and k >= n give the limits, -inf and +inf (swapped for a negative alpha), with zero
 /// gradient; levels that fall among infinite elements give that infinity. NaN in r, or an alpha of
-/// 0, NaN or infinity, makes the row NaN; a NaN level, that level. O((n + m) log(n + m)).
+/// 0, NaN or infinity, makes the row NaN, and so does a row without elements; a NaN level, that
+/// level. O((n + m) log(n + m)).
 /// r: rows x n, b: rows x m. Throws std::invalid_argument if shapes differ, or if alpha or k, given
 /// as a number, is out of its domain: k in [0, n].
 template <class T>

@@ -44,20 +44,22 @@ class PerRow {
 /// starts at `data + i * stride`; a stride of 0 gives every row the same levels.
 class Levels {
  public:
-  Levels(double number) : number_(number) {}
+  Levels(double number) : is_number_(true), number_(number) {}
   Levels(const double* data, std::ptrdiff_t count, std::ptrdiff_t stride)
       : data_(data), count_(count), stride_(stride) {}
 
-  bool is_number() const { return data_ == nullptr && count_ == 1; }
+  bool is_number() const { return is_number_; }
+  bool has_data() const { return is_number_ || data_ != nullptr; }
   std::ptrdiff_t count() const { return count_; }
   const double* operator[](std::ptrdiff_t row) const {
-    return data_ ? data_ + row * stride_ : &number_;
+    return is_number_ ? &number_ : data_ + row * stride_;
   }
 
  private:
   const double* data_ = nullptr;
   std::ptrdiff_t count_ = 1;
   std::ptrdiff_t stride_ = 0;
+  bool is_number_ = false;
   double number_ = 0;
 };
 

@@ -56,8 +56,7 @@ inline Levels levels(const char* name, const LevelsArgument& k, std::ptrdiff_t c
   if (const double* number = std::get_if<double>(&k)) return *number;
   const auto view = rows(name, std::get<Array<const double>>(k));
   require(view.count == count, name, "have one row per row of x");
-  static const double none = 0;
-  return {view.data ? view.data : &none, view.length, view.stride};
+  return {view.data, view.length, view.stride};
 }
 
 template <class Array1d>

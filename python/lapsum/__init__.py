@@ -1,6 +1,6 @@
 """Differentiable ordering from sums of Laplace CDFs: soft rank, sort, top-k and permutation.
 
-Every function comes with its derivatives, ``<name>_vjp`` (gradients of a weighted sum of the
+Every operation comes with its derivatives, ``<name>_vjp`` (gradients of a weighted sum of the
 result) and ``<name>_jvp`` (the derivative along a direction), for those with their own autodiff.
 """
 

@@ -31,7 +31,7 @@ void lap_sum_inverse(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows
   for_each_row(r.count, r.length + m, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const Orientation orientation(alpha[i], order);
     const SortedRow row = sort_row(r[i], r.length, orientation, Need::keys, arena, inner);
-    if (!row.valid) return fill(b[i], m, kNaN);
+    if (!row.valid || r.length == 0) return fill(b[i], m, kNaN);
     const Scans<0> ones = scan_both<0>(row.decays, {}, arena, inner);
     const Roots roots =
         solve_levels(row.decays, ones, finite_levels(row, k[i], m, arena), arena, inner);

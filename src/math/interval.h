@@ -32,7 +32,7 @@ LAPSUM_HOST_DEVICE inline Root solve_interval(const Interval& at, double excess,
   const bool both = at.left_sum > 0 && at.right_sum > 0;
   const double gap = both ? (at.right_nearest - at.left_nearest) / alpha : INFINITY;
   const double product = both ? at.left_sum * at.right_sum * std::exp(-gap) : 0;
-  const double m = std::sqrt(excess * excess + product);
+  const double m = std::hypot(excess, std::sqrt(product));  // excess^2 may underflow
   Root root{};
   root.total = 2 * m;
   double left_share = 0.5;

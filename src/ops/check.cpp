@@ -60,9 +60,11 @@ void Check::alpha(const PerRow& alpha) const {
   }
 }
 
-void Check::level(const char* name, const Levels& levels, double limit,
+void Check::level(const char* name, const Levels& levels, std::ptrdiff_t rows, double limit,
                   const char* limit_name) const {
   sortable(name, levels.count());
+  if (!levels.has_data() && rows > 0 && levels.count() > 0)
+    fail(name, "have data", "a null pointer");
   if (!levels.is_number()) return;
   const double value = levels[0][0];
   if (value >= 0 && value <= limit) return;

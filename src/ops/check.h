@@ -53,8 +53,9 @@ class Check {
 
   /// A length that is sorted: elements, points or levels are indexed by 32 bits.
   void sortable(const char* name, std::ptrdiff_t length) const;
-  /// A single level must lie in [0, limit]; `limit_name` says what the limit is.
-  void level(const char* name, const Levels& levels, double limit, const char* limit_name) const;
+  /// Levels must have data; a single one must lie in [0, limit]; `limit_name` says what the limit is.
+  void level(const char* name, const Levels& levels, std::ptrdiff_t rows, double limit,
+             const char* limit_name) const;
   /// An integer argument must lie in [low, high].
   void range(const char* name, std::ptrdiff_t value, std::ptrdiff_t low, std::ptrdiff_t high) const;
 

@@ -10,7 +10,7 @@ namespace lapsum {
 template <class T>
 void lap_sum_inverse(Rows<const T> r, Levels k, PerRow alpha, Rows<T> b, Threads threads) {
   const ops::Check check("lap_sum_inverse", "r", r, alpha, threads);
-  check.level("k", k, static_cast<double>(r.length), "n");
+  check.level("k", k, r.count, static_cast<double>(r.length), "n");
   check.output("b", b, r.count, k.count());
   cpu::lap_sum_inverse(r, k, alpha, b, Order::ascending, threads);
 }
@@ -19,7 +19,7 @@ template <class T>
 void lap_sum_inverse_vjp(Rows<const T> r, Levels k, PerRow alpha, Rows<const T> g, Rows<T> gr,
                          double* gk, double* galpha, Threads threads) {
   const ops::Check check("lap_sum_inverse_vjp", "r", r, alpha, threads);
-  check.level("k", k, static_cast<double>(r.length), "n");
+  check.level("k", k, r.count, static_cast<double>(r.length), "n");
   check.input("g", g, r.count, k.count());
   check.optional_output("gr", gr, r.count, r.length);
   cpu::lap_sum_inverse_vjp(r, k, alpha, g, gr, gk, galpha, Order::ascending, threads);
@@ -29,7 +29,7 @@ template <class T>
 void lap_sum_inverse_jvp(Rows<const T> r, Levels k, PerRow alpha, Rows<const T> dr,
                          const double* dk, const double* dalpha, Rows<T> db, Threads threads) {
   const ops::Check check("lap_sum_inverse_jvp", "r", r, alpha, threads);
-  check.level("k", k, static_cast<double>(r.length), "n");
+  check.level("k", k, r.count, static_cast<double>(r.length), "n");
   check.optional_input("dr", dr, r.count, r.length);
   check.output("db", db, r.count, k.count());
   cpu::lap_sum_inverse_jvp(r, k, alpha, dr, dk, dalpha, db, Order::ascending, threads);

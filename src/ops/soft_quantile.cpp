@@ -35,7 +35,7 @@ class ScaledLevels {
 template <class T>
 void soft_quantile(Rows<const T> x, Levels q, PerRow alpha, Rows<T> b, Threads threads) {
   const ops::Check check("soft_quantile", "x", x, alpha, threads);
-  check.level("q", q, 1, "1");
+  check.level("q", q, x.count, 1, "1");
   check.output("b", b, x.count, q.count());
   const ScaledLevels k(q, x.count, x.length);
   cpu::lap_sum_inverse(x, k.levels(), alpha, b, Order::ascending, threads);
@@ -45,7 +45,7 @@ template <class T>
 void soft_quantile_vjp(Rows<const T> x, Levels q, PerRow alpha, Rows<const T> g, Rows<T> gx,
                        double* gq, double* galpha, Threads threads) {
   const ops::Check check("soft_quantile_vjp", "x", x, alpha, threads);
-  check.level("q", q, 1, "1");
+  check.level("q", q, x.count, 1, "1");
   check.input("g", g, x.count, q.count());
   check.optional_output("gx", gx, x.count, x.length);
   const ScaledLevels k(q, x.count, x.length);
@@ -60,7 +60,7 @@ template <class T>
 void soft_quantile_jvp(Rows<const T> x, Levels q, PerRow alpha, Rows<const T> dx, const double* dq,
                        const double* dalpha, Rows<T> db, Threads threads) {
   const ops::Check check("soft_quantile_jvp", "x", x, alpha, threads);
-  check.level("q", q, 1, "1");
+  check.level("q", q, x.count, 1, "1");
   check.optional_input("dx", dx, x.count, x.length);
   check.output("db", db, x.count, q.count());
   const ScaledLevels k(q, x.count, x.length);

@@ -11,7 +11,7 @@ template <class T>
 void soft_topk(Rows<const T> x, Levels k, PerRow alpha, Rows<T> p, Threshold* thresholds,
                Order order, Threads threads) {
   const ops::Check check("soft_topk", "x", x, alpha, threads);
-  check.level("k", k, static_cast<double>(x.length), "n");
+  check.level("k", k, x.count, static_cast<double>(x.length), "n");
   check.output("p", p, x.count * k.count(), x.length);
   cpu::soft_topk(x, k, alpha, p, thresholds, order, threads);
 }
@@ -21,7 +21,7 @@ void soft_topk_vjp(Rows<const T> x, Levels k, PerRow alpha, const Threshold* thr
                    Rows<const T> g, Rows<T> gx, double* gk, double* galpha, Order order,
                    Threads threads) {
   const ops::Check check("soft_topk_vjp", "x", x, alpha, threads);
-  check.level("k", k, static_cast<double>(x.length), "n");
+  check.level("k", k, x.count, static_cast<double>(x.length), "n");
   check.input("g", g, x.count * k.count(), x.length);
   check.optional_output("gx", gx, x.count, x.length);
   cpu::soft_topk_vjp(x, k, alpha, thresholds, g, gx, gk, galpha, order, threads);
@@ -32,7 +32,7 @@ void soft_topk_jvp(Rows<const T> x, Levels k, PerRow alpha, const Threshold* thr
                    Rows<const T> dx, const double* dk, const double* dalpha, Rows<T> dp,
                    Order order, Threads threads) {
   const ops::Check check("soft_topk_jvp", "x", x, alpha, threads);
-  check.level("k", k, static_cast<double>(x.length), "n");
+  check.level("k", k, x.count, static_cast<double>(x.length), "n");
   check.optional_input("dx", dx, x.count, x.length);
   check.output("dp", dp, x.count * k.count(), x.length);
   cpu::soft_topk_jvp(x, k, alpha, thresholds, dx, dk, dalpha, dp, order, threads);

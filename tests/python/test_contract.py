@@ -130,7 +130,7 @@ def test_a_single_element(op):
 @pytest.mark.parametrize("op", [op for op in OPERATIONS if "inverse" not in op.name], ids=str)
 def test_rows_without_elements(op):
     if op.name == "soft_quantile":
-        assert np.isinf(op.call(np.empty((2, 0)))).all()
+        assert np.isnan(op.call(np.empty((2, 0)))).all()
     else:
         y = op.call(np.empty((2, 0)))
         assert y.shape[0] == 2
@@ -332,9 +332,19 @@ def test_extreme_alpha_hangs_nothing_and_gives_numbers(op, alpha):
 
 
 @every
-def test_a_result_beyond_its_dtype_warns_of_nothing(op):
+def test_a_finite_result_beyond_its_dtype_stays_finite_and_warns_of_nothing(op):
     x = np.array([-6e4, 6e4, 1.0], np.float16)
-    assert not np.isnan(op.call(x, 1e5)).any()
+    for alpha in (1e5, 1e-3):
+        assert np.isfinite(op.call(x, alpha)).all()
+        for gradient in op.vjp(x, alpha, np.ones_like(op.call(x, alpha)))[:1]:
+            assert np.isfinite(gradient).all()
+
+
+@every
+def test_masked_arrays_are_refused(op):
+    x = np.ma.array([1.0, 9.0, 2.0], mask=[0, 1, 0])
+    with pytest.raises(TypeError, match=f"{op.name}: . must not be a masked array"):
+        getattr(lapsum, op.name)(x, *op.arguments(np.ones(3), 0.7)[1:])
 
 
 def test_a_forked_process_neither_hangs_nor_crashes():

@@ -105,6 +105,10 @@ def test_quantiles_broadcast_with_the_batch():
 def test_a_kernel_order_out_of_its_domain(shape, order):
     with pytest.raises(ValueError, match="lap_kernel: order must be in"):
         lapsum.lap_kernel(np.zeros(3), np.ones(3), np.zeros(2), 1.0, shape=shape, order=order)
+    with pytest.raises(TypeError, match=r"lap_kernel: order must be an integer, got 1.0"):
+        lapsum.lap_kernel(np.zeros(3), np.ones(3), np.zeros(2), 1.0, order=1.0)
+    with pytest.raises(TypeError, match="lap_kernel: shape must be a string, got None"):
+        lapsum.lap_kernel(np.zeros(3), np.ones(3), np.zeros(2), 1.0, shape=None)
     with pytest.raises(ValueError, match="lap_kernel: shape must be 'cdf', 'even' or 'odd'"):
         lapsum.lap_kernel(np.zeros(3), np.ones(3), np.zeros(2), 1.0, shape="round")
 
@@ -113,3 +117,19 @@ def test_an_odd_kernel_counts_ties_zero():
     r, w = np.array([0.0, 0.0, 1.0]), np.array([5.0, 7.0, 1.0])
     got = lapsum.lap_kernel(r, w, np.array([0.0]), 1.0, shape="odd")
     assert_within("lap_kernel", "float64", "value", got, [-np.exp(-1)], w=w)
+
+
+def test_the_gradient_of_a_kernel_sum_in_its_weights():
+    rng = np.random.default_rng(0)
+    r, x, g = rng.normal(size=5), rng.normal(size=4), rng.normal(size=4)
+    for shape in ("cdf", "even", "odd"):
+        got = lapsum.lap_kernel(x, g, r, -0.7, shape=shape)
+        want = [g @ lapsum.lap_kernel(r, e, x, 0.7, shape=shape) for e in np.eye(5)]
+        assert_within("lap_kernel", "float64", "value", got, want, w=g)
+
+
+def test_a_tiny_level_reaches_far_into_the_tail():
+    r = np.array([0.0, 1.0])
+    b = lapsum.lap_sum_inverse(r, np.array([1e-300]), 0.1)
+    want = 0.1 * np.log(2e-300 / (1 + np.exp(-10)))
+    assert_within("lap_sum_inverse", "float64", "value", b, [want], x=r, alpha=0.1)

@@ -84,14 +84,14 @@ class AtPoints(Operation):
         return [1] * len(arrays)
 
     def _lift(self, op: str, x: object) -> tuple[Array, bool]:
-        array = real_array(op, "x", x)
+        array = real_array(op, "x", float(x) if isinstance(x, int) else x)
         return (array[None], True) if array.ndim == 0 else (array, False)
 
     def value(self, *args: object, **options: Any) -> Array:
         *others, x, alpha = args
         points, single = self._lift(self.name, x)
         out = super().value(*others, points, alpha, **options)
-        return out[..., 0] if single else out
+        return out[..., 0][()] if single else out
 
     def vjp(self, *args: object, **options: Any) -> tuple[Array, ...]:
         r, x, alpha, g = args
@@ -107,7 +107,7 @@ class AtPoints(Operation):
         if single and dx is not None:
             dx = np.asarray(dx)[..., None]
         out = super().jvp(r, points, alpha, dr, dx, dalpha, **options)
-        return out[..., 0] if single else out
+        return out[..., 0][()] if single else out
 
 
 class AtLevels:

@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 Array = NDArray[Any]
 Shape = tuple[int, ...]
 
+_MOST_THREADS = 1 << 20
+
 _COMPUTE: dict[str, np.dtype[Any]] = {
     "f2": np.dtype(np.float32),
     "f4": np.dtype(np.float32),
@@ -36,6 +38,8 @@ class Number(NamedTuple):
 
 
 def _array(op: str, name: str, value: object) -> Array:
+    if isinstance(value, np.ma.MaskedArray):
+        raise TypeError(f"{op}: {name} must not be a masked array; fill it, for example with -inf")
     try:
         return np.asarray(value)
     except ValueError as error:  # a ragged list
@@ -46,7 +50,8 @@ def real_array(op: str, name: str, value: object) -> Array:
     """`value` as an array of a floating dtype the core can compute with."""
     array = _array(op, name, value)
     if array.dtype.str[1:] not in _COMPUTE:
-        raise TypeError(f"{op}: {name} must be float16, float32 or float64, got {array.dtype}")
+        got = type(value).__name__ if array.dtype.kind == "O" else str(array.dtype)
+        raise TypeError(f"{op}: {name} must be float16, float32 or float64, got {got}")
     return array
 
 
@@ -94,7 +99,7 @@ def thread_count(op: str, num_threads: int | None) -> int:
         raise TypeError(f"{op}: num_threads must be an integer, got {num_threads!r}") from None
     if count < 1:
         raise ValueError(f"{op}: num_threads must be 1 or more, got num_threads={count}")
-    return count
+    return min(count, _MOST_THREADS)
 
 
 def compute_dtype(*arrays: Array) -> np.dtype[Any]:
@@ -230,6 +235,8 @@ class Layout:
 
 
 def _cast(array: Array, dtype: np.dtype[Any]) -> Array:
-    """To `dtype`, without a warning where a finite number becomes infinite."""
-    with np.errstate(over="ignore"):
-        return array.astype(dtype, order="C", copy=False)[()]
+    """To `dtype`; what is finite stays finite."""
+    if np.finfo(dtype).max < np.finfo(array.dtype).max:
+        most = np.finfo(dtype).max
+        array = np.where(np.isinf(array), array, np.clip(array, -most, most))
+    return array.astype(dtype, order="C", copy=False)[()]

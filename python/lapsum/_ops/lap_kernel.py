@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
@@ -27,7 +28,7 @@ def lap_kernel(
     ``sign(z)`` for "odd". The set is closed under differentiation: F' = even0 / 2,
     even_p' = p odd_{p-1} - odd_p, odd_p' = p even_{p-1} - even_p, and d/dalpha of phi(z) is
     -z phi'(z) / alpha with z even_p = odd_{p+1}; so further derivatives, and the gradient in w
-    (r and x change places, odd changes sign), are calls of the same function.
+    (r and x change places, alpha its sign), are calls of the same function.
 
     Args:
         r: array (..., n) of float16, float32 or float64.
@@ -45,6 +46,12 @@ def lap_kernel(
     >>> lapsum.lap_kernel(np.array([0.0, 2.0]), np.array([1.0, 3.0]), np.array([1.0]), 1.0).round(4)
     array([1.4715])
     """
+    if not isinstance(shape, str):
+        raise TypeError(f"lap_kernel: shape must be a string, got {shape!r}")
+    try:
+        order = index(order)
+    except TypeError:
+        raise TypeError(f"lap_kernel: order must be an integer, got {order!r}") from None
     return operation("lap_kernel", r, w, x).value(
         r, w, x, alpha, flags=(shape, order), num_threads=num_threads
     )

@@ -6,7 +6,7 @@
 
 namespace lapsum::cpu {
 
-/// out = e^-|z|, within 1 ulp; 0 where it would be denormal.
+/// out = e^-|z|, within 1 ulp; 0 where it would be denormal; NaN for NaN.
 void exp_abs(const double* z, std::ptrdiff_t n, double* out);
 
 /// out = 1 - e^-z for z >= 0, within 4 ulp: what a decay over the distance z takes away.

@@ -87,7 +87,7 @@ double sum_over(std::ptrdiff_t n, int threads, F&& f) {
 /// What a row takes from the arena is given back at its end.
 template <class Body>
 void for_each_row(std::ptrdiff_t rows, std::ptrdiff_t length, int threads, Body&& body) {
-  constexpr std::ptrdiff_t kWorthAThread = 4096;
+  constexpr std::ptrdiff_t kWorthAThread = 1 << 15;
   threads = usable_threads(threads);
   if (rows * length < 2 * kWorthAThread) threads = 1;
   const bool inside = rows < threads && length > kChunk;
