@@ -1,0 +1,114 @@
+// Threads: everything is done exactly once, sums have one order, exceptions come back.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+
+#include "cpu/primitives/parallel.h"
+
+namespace lapsum::cpu {
+namespace {
+
+constexpr std::ptrdiff_t kSizes[] = {
+    0, 1, 2, kChunk - 1, kChunk, kChunk + 1, 2 * kChunk, 3 * kChunk - 1, 7 * kChunk + 3, 100003};
+constexpr int kThreads[] = {1, 2, 3, 8};
+
+TEST(Parallel, visits_every_index_once) {
+  for (const std::ptrdiff_t n : {0, 1, 2, 3, 7, 97, 1000}) {
+    for (const int threads : kThreads) {
+      std::vector<std::atomic<int>> visits(static_cast<std::size_t>(n));
+      parallel_for(n, threads, [&](std::ptrdiff_t i, int thread) {
+        EXPECT_LT(thread, threads);
+        ++visits[static_cast<std::size_t>(i)];
+      });
+      for (const std::atomic<int>& count : visits) EXPECT_EQ(count, 1);
+    }
+  }
+}
+
+TEST(Parallel, chunks_cover_a_row_exactly) {
+  for (const std::ptrdiff_t n : kSizes) {
+    for (const int threads : kThreads) {
+      std::vector<std::atomic<unsigned char>> visits(static_cast<std::size_t>(n));
+      std::atomic<std::ptrdiff_t> chunks = 0;
+      for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+        ++chunks;
+        EXPECT_EQ(begin % kChunk, 0);
+        EXPECT_LT(begin, end);
+        for (std::ptrdiff_t i = begin; i < end; ++i) ++visits.at(static_cast<std::size_t>(i));
+      });
+      EXPECT_EQ(chunks, chunk_count(n));
+      EXPECT_TRUE(std::all_of(visits.begin(), visits.end(), [](const auto& v) { return v == 1; }))
+          << n << " elements, " << threads << " threads";
+    }
+  }
+}
+
+TEST(Parallel, rethrows_what_a_body_throws) {
+  for (const int threads : kThreads) {
+    const auto fail = [](std::ptrdiff_t i, int) {
+      if (i == 5) throw std::runtime_error("five");
+    };
+    EXPECT_THROW(parallel_for(9, threads, fail), std::runtime_error);
+    EXPECT_THROW(
+        for_each_row(9, kChunk, threads, [&](std::ptrdiff_t row, Arena&, int) { fail(row, 0); }),
+        std::runtime_error);
+  }
+}
+
+TEST(Parallel, one_thread_runs_in_order_on_the_calling_thread) {
+  std::vector<std::ptrdiff_t> seen;
+  const int caller = omp_get_thread_num();
+  parallel_for(100, 1, [&](std::ptrdiff_t i, int thread) {
+    EXPECT_EQ(thread, caller);
+    EXPECT_FALSE(omp_in_parallel());
+    seen.push_back(i);
+  });
+  ASSERT_EQ(seen.size(), 100u);
+  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+}
+
+TEST(Parallel, sums_have_the_same_bits_for_any_thread_count) {
+  for (const std::ptrdiff_t n : kSizes) {
+    const auto term = [](std::ptrdiff_t i) { return 1.0 / static_cast<double>(i + 1); };
+    const double one = sum_over(n, 1, term);
+    for (const int threads : kThreads) EXPECT_EQ(sum_over(n, threads, term), one);
+    EXPECT_EQ(sum_over(n, 3, [](std::ptrdiff_t) { return 1.0; }), static_cast<double>(n));
+  }
+}
+
+TEST(Parallel, every_row_is_visited_once_with_an_empty_arena) {
+  for (const std::ptrdiff_t rows : {0, 1, 2, 5, 97}) {
+    for (const std::ptrdiff_t length : {1, 1000, 20000}) {
+      for (const int threads : kThreads) {
+        std::vector<std::atomic<int>> visits(static_cast<std::size_t>(rows));
+        for_each_row(rows, length, threads, [&](std::ptrdiff_t row, Arena& arena, int inner) {
+          EXPECT_GE(inner, 1);
+          EXPECT_LE(inner, threads);
+          const std::span<double> first = arena.take<double>(3);
+          const std::span<double> second = arena.take<double>(5);
+          EXPECT_TRUE(first.data() + 3 <= second.data() || second.data() + 5 <= first.data());
+          ++visits[static_cast<std::size_t>(row)];
+        });
+        for (const std::atomic<int>& count : visits) EXPECT_EQ(count, 1);
+      }
+    }
+  }
+}
+
+TEST(Arena, takes_back_what_a_scope_took) {
+  Arena arena;
+  const double* outer = arena.take<double>(4).data();
+  const double* inner = nullptr;
+  {
+    const Arena::Scope scope(arena);
+    inner = arena.take<double>(10).data();
+    EXPECT_TRUE(arena.take<float>(0).empty());
+  }
+  EXPECT_EQ(arena.take<double>(7).data(), inner);
+  EXPECT_EQ(arena.take<double>(1000).size(), 1000u);
+  EXPECT_NE(outer, inner);
+}
+
+}  // namespace
+}  // namespace lapsum::cpu
