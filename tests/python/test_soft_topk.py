@@ -126,6 +126,19 @@ def test_the_logarithm_is_finite_where_p_underflows(dtype):
             assert np.isfinite(galpha)
 
 
+@pytest.mark.parametrize("largest", [True, False])
+def test_the_complement_of_the_logarithm(largest):
+    x = np.array([[0.3, -2.0, 5.0, 0.0], [1e3, -np.inf, np.inf, 7.0]])
+    for k in (1.5, 2, np.array([3.5, 3.5])):
+        for alpha in (0.5, np.array([1.0, -1e-3])):
+            logp, rest = lapsum.log_soft_topk(x, k, alpha, largest=largest, return_complement=True)
+            p = lapsum.soft_topk(x, k, alpha, largest=largest)
+            assert_within("soft_topk", "float64", "value", np.exp(logp), p)
+            assert_within("soft_topk", "float64", "sum", np.exp(rest), 1 - p, k=4)
+    both = lapsum.log_soft_topk(x[:1], 2, 1e-4, largest=largest, return_complement=True)
+    assert np.isfinite(both).all()
+
+
 def test_ties_at_a_tiny_alpha():
     p = lapsum.soft_topk(np.array([1.0, 1.0, 1.0, 0.0]), 2, 1e-8)
     assert_within("soft_topk", "float64", "value", p, [2 / 3, 2 / 3, 2 / 3, 0])

@@ -127,6 +127,14 @@ def test_vmap_over_one_argument(argument):
         torch.testing.assert_close(got[j], lapsum.soft_topk(*one))
 
 
+def test_the_complement_has_gradients():
+    def both(x, k, alpha):
+        return lapsum.log_soft_topk(x, k, alpha, return_complement=True)
+
+    assert gradcheck(both, leaves((X, K, ALPHA)), check_forward_ad=True)
+    assert gradgradcheck(both, leaves((X, K, ALPHA)))
+
+
 def test_gradients_only_for_those_that_need_them():
     x, k = X.clone().requires_grad_(), K.clone()
     lapsum.soft_topk(x, k, 0.5).sum().backward()

@@ -50,6 +50,17 @@ class AlongAxis:
         )
         return self._back(out, at)
 
+    def complement_level(
+        self, x: object, k: object, alpha: object, largest: bool, dim: int, axis: int | None
+    ) -> Array:
+        """The level of the elements left out: n - k, and at least those that are never chosen."""
+        op, array, at = self._axis("", x, dim, axis)
+        softness = np.asarray(number(op, "alpha", alpha).value)
+        never = np.where((softness < 0) != largest, -np.inf, np.inf)
+        rows = np.moveaxis(array, at, -1)
+        left_out = (rows == never[..., None]).sum(-1)
+        return np.maximum(rows.shape[-1] - np.asarray(number(op, "k", k).value), left_out)
+
     def _keeps_axis(self) -> bool:
         return len(self.operation.result((1,))) == 1
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from lapsum import _core
 
+from .hard import hard as hard_result
 from .layout import (
     Array,
     Layout,
@@ -110,11 +111,21 @@ class Operation:
             *(a.shape[a.ndim - t :] for a, t in zip(call.arrays, call.tails, strict=True))
         )
 
-    def value(self, *args: object, flags: Flags = (), num_threads: int | None = None) -> Array:
+    def value(
+        self,
+        *args: object,
+        flags: Flags = (),
+        num_threads: int | None = None,
+        hard: bool = False,
+    ) -> Array:
         call = self._call(self.name, args, num_threads)
         tail = self._result_tail(call)
         out = call.empty(tail)
         getattr(_core, self.name)(*call.inputs(), out, *flags, call.threads)
+        if hard:
+            return hard_result(
+                self.name, call.arrays[0], call.layout.levels, call.layout.alpha, flags
+            )
         return call.layout.join_result(out, call.result_dtype, tail)
 
     def vjp(

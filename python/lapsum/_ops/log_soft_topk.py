@@ -19,8 +19,9 @@ def log_soft_topk(
     dim: int = -1,
     axis: int | None = None,
     largest: bool = True,
+    return_complement: bool = False,
     num_threads: int | None = None,
-) -> Array:
+) -> Array | tuple[Array, Array]:
     """The logarithm of `soft_topk`, finite and with a useful gradient where p underflows to 0.
 
     Args:
@@ -33,10 +34,13 @@ def log_soft_topk(
         dim: the axis of the rows.
         axis: another name for dim.
         largest: choose the largest elements, else the smallest.
+        return_complement: also return log(1 - p), by the same means and as finite: binary
+            cross-entropy needs no epsilon.
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
-        array log p of the dtype of x; the shape of x (broadcast with k and alpha).
+        array log p of the dtype of x; the shape of x (broadcast with k and alpha). With
+        `return_complement` the pair (log p, log(1 - p)).
 
     >>> import numpy as np, lapsum
     >>> x = np.array([0.0, 10.0, 20.0, 3000.0])
@@ -45,9 +49,16 @@ def log_soft_topk(
     >>> lapsum.log_soft_topk(x, 1, 1.0).round(3)
     array([-1510.693, -1500.693, -1490.693,    -0.   ])
     """
-    return operation("log_soft_topk", x, k, alpha).value(
-        x, k, alpha, flags=(bool(largest),), dim=dim, axis=axis, num_threads=num_threads
+    front_end = operation("log_soft_topk", x, k, alpha)
+    flag = bool(largest)
+    logp = front_end.value(x, k, alpha, flags=(flag,), dim=dim, axis=axis, num_threads=num_threads)
+    if not return_complement:
+        return logp
+    rest = front_end.complement_level(x, k, alpha, flag, dim, axis)
+    complement = front_end.value(
+        x, rest, alpha, flags=(not flag,), dim=dim, axis=axis, num_threads=num_threads
     )
+    return logp, complement
 
 
 def log_soft_topk_vjp(

@@ -16,6 +16,7 @@ def soft_permutation(
     alpha: ArrayLike = 1.0,
     *,
     descending: bool = False,
+    hard: bool = False,
     num_threads: int | None = None,
 ) -> Array:
     """The doubly stochastic matrix P: entry [i, j] is how much of element j is at position i.
@@ -28,6 +29,8 @@ def soft_permutation(
         alpha: softness, smaller is harder; a number, or an array that broadcasts with the batch
             shape x.shape[:-1]. A negative alpha reverses the direction.
         descending: position 0 is that of the largest element.
+        hard: return the hard result, ties taken by index; the gradient, where there is one, stays
+            that of the soft result (straight-through).
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
@@ -40,7 +43,7 @@ def soft_permutation(
            [0., 1., 0.]])
     """
     return operation("soft_permutation", x, alpha).value(
-        x, alpha, flags=(bool(descending),), num_threads=num_threads
+        x, alpha, flags=(bool(descending),), num_threads=num_threads, hard=hard
     )
 
 

@@ -18,6 +18,7 @@ def soft_rank(
     dim: int = -1,
     axis: int | None = None,
     descending: bool = False,
+    hard: bool = False,
     num_threads: int | None = None,
 ) -> Array:
     """Soft ranks along an axis: ``rank[j] = sum over l != j of F((x[j] - x[l]) / alpha)``.
@@ -32,6 +33,8 @@ def soft_rank(
         dim: the axis of the rows.
         axis: another name for dim.
         descending: rank 0 goes to the largest element instead of the smallest.
+        hard: return the hard result, ties taken by index; the gradient, where there is one, stays
+            that of the soft result (straight-through).
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
@@ -45,7 +48,7 @@ def soft_rank(
     array([1.38, 2.9 , 0.22, 1.49])
     """
     return operation("soft_rank", x, alpha).value(
-        x, alpha, flags=(bool(descending),), dim=dim, axis=axis, num_threads=num_threads
+        x, alpha, flags=(bool(descending),), dim=dim, axis=axis, num_threads=num_threads, hard=hard
     )
 
 

@@ -18,6 +18,7 @@ def soft_sort(
     dim: int = -1,
     axis: int | None = None,
     descending: bool = False,
+    hard: bool = False,
     num_threads: int | None = None,
 ) -> Array:
     """Soft sorting along an axis: element l is the b where ``lap_sum(x, b) = l + 1/2``.
@@ -32,6 +33,8 @@ def soft_sort(
         dim: the axis of the rows.
         axis: another name for dim.
         descending: the largest element first.
+        hard: return the hard result, ties taken by index; the gradient, where there is one, stays
+            that of the soft result (straight-through).
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
@@ -45,7 +48,7 @@ def soft_sort(
     array([ 3.17,  1.19,  0.1 , -1.37])
     """
     return operation("soft_sort", x, alpha).value(
-        x, alpha, flags=(bool(descending),), dim=dim, axis=axis, num_threads=num_threads
+        x, alpha, flags=(bool(descending),), dim=dim, axis=axis, num_threads=num_threads, hard=hard
     )
 
 

@@ -19,6 +19,7 @@ def soft_topk(
     dim: int = -1,
     axis: int | None = None,
     largest: bool = True,
+    hard: bool = False,
     num_threads: int | None = None,
 ) -> Array:
     """Soft top-k along an axis: ``p[i] = F((x[i] - b) / alpha)`` with b such that p sums to k.
@@ -36,6 +37,8 @@ def soft_topk(
         dim: the axis of the rows.
         axis: another name for dim.
         largest: choose the largest elements, else the smallest.
+        hard: return the 0/1 mask of the k (rounded) first elements, ties taken by index; the
+            gradient, where there is one, stays that of the soft mask (straight-through).
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
@@ -56,7 +59,7 @@ def soft_topk(
     (2, 3, 4)
     """
     return operation("soft_topk", x, k, alpha).value(
-        x, k, alpha, flags=(bool(largest),), dim=dim, axis=axis, num_threads=num_threads
+        x, k, alpha, flags=(bool(largest),), dim=dim, axis=axis, num_threads=num_threads, hard=hard
     )
 
 

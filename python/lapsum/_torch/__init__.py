@@ -19,6 +19,7 @@ from .arguments import (
     tensor,
     threads,
 )
+from .hard import straight_through
 from .operation import run
 
 _NATIVE = (torch.float32, torch.float64)
@@ -43,6 +44,7 @@ class Operation:
         numbers: Sequence[object],
         flags: Sequence[bool],
         num_threads: int | None,
+        hard: bool = False,
     ) -> Tensor:
         op = self.name
         parsed: dict[str, Any] = {}
@@ -56,7 +58,9 @@ class Operation:
         count = threads(op, num_threads)
         x = arrays[0]
         if len(arrays) == 1 and x.dtype in _NATIVE and _all_floats(parsed):  # nothing to arrange
-            return run(op, [x, *parsed.values()], flags, count)
+            args: list[Any] = [x, *parsed.values()]
+            out = run(op, args, flags, count)
+            return straight_through(op, args, flags, out) if hard else out
         dtype = compute_dtype(arrays)
         result = x.dtype
         for a in arrays[1:]:
@@ -65,7 +69,10 @@ class Operation:
             name: (a if a.dtype == dtype else a.to(dtype), tail)
             for name, a, tail in zip(self.arrays, arrays, tails, strict=True)
         }
-        out = run(op, broadcast(op, named, parsed), flags, count)
+        args = broadcast(op, named, parsed)
+        out = run(op, args, flags, count)
+        if hard:
+            out = straight_through(op, args, flags, out)
         return out if out.dtype == result else out.to(result)
 
     def vjp(self, *_: Any, **__: Any) -> Any:
@@ -86,18 +93,36 @@ class AlongAxis(Operation):
         axis: int | None,
         flags: Sequence[bool] = (),
         num_threads: int | None = None,
+        hard: bool = False,
     ) -> Tensor:
         t = row(self.name, "x", x)
         at = axis_of(self.name, dim, axis, t.ndim)
-        out = self.apply([t if at == -1 else t.movedim(at, -1)], [1], numbers, flags, num_threads)
+        moved = t if at == -1 else t.movedim(at, -1)
+        out = self.apply([moved], [1], numbers, flags, num_threads, hard)
         return out if at == -1 or self.level == "q" else out.movedim(-1, at)
+
+    def complement_level(
+        self, x: object, k: object, alpha: object, largest: bool, dim: int, axis: int | None
+    ) -> Tensor:
+        """The level of the elements left out: n - k, and at least those that are never chosen."""
+        op = self.name
+        t = row(op, "x", x)
+        rows = t.movedim(axis_of(op, dim, axis, t.ndim), -1)
+        softness = torch.as_tensor(number(op, "alpha", alpha))
+        never = torch.where((softness < 0) != largest, -torch.inf, torch.inf)
+        left_out = (rows == never.unsqueeze(-1)).sum(-1)
+        return torch.maximum(rows.shape[-1] - torch.as_tensor(number(op, "k", k)), left_out)
 
 
 class LastAxis(Operation):
     """Along the last axis: soft_permutation, and lap_sum at points."""
 
     def value(
-        self, *args: object, flags: Sequence[bool] = (), num_threads: int | None = None
+        self,
+        *args: object,
+        flags: Sequence[bool] = (),
+        num_threads: int | None = None,
+        hard: bool = False,
     ) -> Tensor:
         count = len(self.arrays)
         first = row(self.name, self.arrays[0], args[0])
@@ -108,7 +133,7 @@ class LastAxis(Operation):
         single = any(t.ndim == 0 for t in others)
         others = [t.unsqueeze(-1) if t.ndim == 0 else t for t in others]
         arrays = [first, *others]
-        out = self.apply(arrays, [1] * count, args[count:], flags, num_threads)
+        out = self.apply(arrays, [1] * count, args[count:], flags, num_threads, hard)
         return out.squeeze(-1) if single else out
 
 

@@ -1,0 +1,34 @@
+"""The hard results that the soft ones tend to as alpha goes to 0; ties are taken by index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .layout import Array, Number
+
+
+def hard(name: str, x: Array, k: Number | None, alpha: Number, flags: Sequence[bool]) -> Array:
+    """The result along the last axis of x, of the dtype of x."""
+    softness = np.asarray(alpha.value)
+    batches = [x.shape[:-1], softness.shape, () if k is None else k.shape]
+    x = np.broadcast_to(x, (*np.broadcast_shapes(*batches), x.shape[-1]))
+    turned = (softness < 0) != flags[0]
+    r = np.where(turned[..., None], -x, x)
+    order = np.argsort(r, axis=-1, kind="stable")
+    unknown = np.isnan(r).any(-1, keepdims=True)
+    unknown = unknown | ~(np.isfinite(softness) & (softness != 0))[..., None]
+    if name == "soft_sort":
+        out = np.take_along_axis(x, order, -1)
+    elif name == "soft_permutation":
+        out = (order[..., None] == np.arange(x.shape[-1])).astype(x.dtype)
+        unknown = unknown[..., None]
+    else:
+        rank = np.argsort(order, axis=-1, kind="stable")
+        out = rank.astype(x.dtype)
+        if k is not None:
+            level = np.asarray(k.value)[..., None]
+            out = ((rank < np.rint(level)) & (r != np.inf)).astype(x.dtype)
+            unknown = unknown | np.isnan(level)
+    return np.where(unknown, x.dtype.type(np.nan), out)
