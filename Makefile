@@ -31,7 +31,7 @@ test-consumer: build/system.stamp
 	build/consumer/consumer
 
 test-python: build/package.stamp
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest --numprocesses 2
 
 demo: build/package.stamp
 	$(PYTHON) examples/demo.py

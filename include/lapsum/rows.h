@@ -29,14 +29,16 @@ struct Rows {
 /// those out of their domain saturate or make their own row NaN, as each operation says.
 class PerRow {
  public:
-  PerRow(double number) : number_(number) {}
+  PerRow(double number) : is_number_(true), number_(number) {}
   explicit PerRow(const double* numbers) : numbers_(numbers) {}
 
-  bool is_number() const { return numbers_ == nullptr; }
-  double operator[](std::ptrdiff_t row) const { return numbers_ ? numbers_[row] : number_; }
+  bool is_number() const { return is_number_; }
+  bool has_data() const { return is_number_ || numbers_ != nullptr; }
+  double operator[](std::ptrdiff_t row) const { return is_number_ ? number_ : numbers_[row]; }
 
  private:
   const double* numbers_ = nullptr;
+  bool is_number_ = false;
   double number_ = 0;
 };
 

@@ -10,7 +10,7 @@ enum class Apply { permutation, transpose };
 
 /// out = P values or P^T values, P = soft_permutation(x). O(n log n + d n) time, O(n) memory beyond
 /// the arguments. x: rows x n; values, out: rows x (n d), d columns, row-major. Edges as
-/// soft_permutation; NaN in values spreads as in a matrix product.
+/// soft_permutation; a value that is not finite makes its column NaN.
 /// Throws std::invalid_argument if shapes differ or alpha, given as a number, is out of its domain.
 template <class T>
 void soft_permute(Rows<const T> x, Rows<const T> values, std::ptrdiff_t columns, PerRow alpha,

@@ -1,5 +1,5 @@
 // Arrays of any framework as the views of the C++ library. Arrays are 2-D, on the CPU, with
-// contiguous rows; outputs are allocated by the caller. Nothing is copied or converted here.
+// contiguous rows; outputs are allocated by the caller. Rows are never copied or converted here.
 #pragma once
 
 #include <lapsum/lapsum.h>
@@ -8,6 +8,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/variant.h>
 
+#include <cstdint>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -35,6 +36,7 @@ inline void require(bool condition, const char* name, const char* must) {
 template <class T>
 Rows<T> rows(const char* name, const Array<T>& a) {
   require(a.size() == 0 || a.shape(1) == 1 || a.stride(1) == 1, name, "have contiguous rows");
+  require(reinterpret_cast<std::uintptr_t>(a.data()) % alignof(T) == 0, name, "be aligned");
   return {a.data(), static_cast<std::ptrdiff_t>(a.shape(0)),
           static_cast<std::ptrdiff_t>(a.shape(1)), static_cast<std::ptrdiff_t>(a.stride(0))};
 }
@@ -48,8 +50,7 @@ inline PerRow per_row(const AlphaArgument& alpha, std::ptrdiff_t count) {
   if (const double* number = std::get_if<double>(&alpha)) return *number;
   const auto& array = std::get<ConstNumbers>(alpha);
   require(static_cast<std::ptrdiff_t>(array.shape(0)) == count, "alpha", "have one number per row");
-  static const double none = 0;  // an empty batch may come without data
-  return PerRow(count > 0 ? array.data() : &none);
+  return PerRow(array.data());
 }
 
 inline Levels levels(const char* name, const LevelsArgument& k, std::ptrdiff_t count) {

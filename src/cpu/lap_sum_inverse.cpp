@@ -67,7 +67,7 @@ void lap_sum_inverse_vjp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
     }
     if (gk) {
       for (std::ptrdiff_t t = 0; t < m; ++t) {
-        gk[i * m + t] = narrow<T>(u[t] * level_slope(roots.points[t], orientation.alpha));
+        gk[i * m + t] = capped<T>(u[t] * level_slope(roots.points[t], orientation.alpha));
       }
     }
     if (galpha) {
@@ -102,7 +102,7 @@ void lap_sum_inverse_jvp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
     }
     if (dk) {
       add([&](std::ptrdiff_t t) {
-        return dk[i * m + t] * level_slope(roots.points[t], orientation.alpha);
+        return capped<double>(dk[i * m + t] * level_slope(roots.points[t], orientation.alpha));
       });
     }
     if (dalpha) {

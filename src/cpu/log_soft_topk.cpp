@@ -17,7 +17,8 @@ struct LogTopK {
       exp_abs(q.z.data() + begin, end - begin, u.data() + begin);
       for (std::ptrdiff_t i = begin; i < end; ++i) {
         const double half = 0.5 * u[i];
-        u[i] = q.z[i] > 0 ? half / (1 - half) : q.z[i] > -Softmax::kCut ? 1 : 0;
+        const bool infinite = q.z[i] == 0 && q.e[i] == 0;
+        u[i] = infinite ? 0 : q.z[i] > 0 ? half / (1 - half) : 1;
       }
     });
     return {u, 1, std::min(2 / q.scale(), 1e300)};

@@ -26,7 +26,8 @@ std::span<double> finite_part(const SortedRow& row, Column<T> column, bool by_el
   return out;
 }
 
-// out = P in, or P^T in. Infinite elements share the positions at their end evenly.
+// out = P in, or P^T in. Infinite elements share the positions at their end evenly; a value that is
+// not finite makes the column NaN, as 0 times it would in a matrix product.
 template <class T>
 void apply_column(const PermutedRow& p, Column<T> in, T* out, std::ptrdiff_t stride, Apply apply,
                   Arena& arena, int threads) {
@@ -45,6 +46,11 @@ void apply_column(const PermutedRow& p, Column<T> in, T* out, std::ptrdiff_t str
       store(at, sum / static_cast<double>(end - begin));
     }
   };
+  for (std::ptrdiff_t at = 0; at < row.n; ++at) {
+    if (std::isfinite(in[at])) continue;
+    for (std::ptrdiff_t to = 0; to < row.n; ++to) store(to, kNaN);
+    return;
+  }
   const std::span<const double> given = finite_part(row, in, forward, arena);
   const std::span<const double> result = forward ? p.finite.apply(given, arena, threads)
                                                  : p.finite.apply_transpose(given, arena, threads);

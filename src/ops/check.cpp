@@ -2,10 +2,10 @@
 
 #include <charconv>
 #include <cmath>
-#include <cstdint>
-#include <limits>
 #include <stdexcept>
 #include <string_view>
+
+#include "cpu/primitives/argsort.h"
 
 namespace lapsum::ops {
 namespace {
@@ -49,11 +49,11 @@ void Check::stride(const char* name, std::ptrdiff_t count, std::ptrdiff_t length
 }
 
 void Check::sortable(const char* name, std::ptrdiff_t length) const {
-  range(("length of " + std::string(name)).c_str(), length, 0,
-        std::numeric_limits<std::uint32_t>::max());
+  range(("length of " + std::string(name)).c_str(), length, 0, cpu::kMaxLength);
 }
 
-void Check::alpha(const PerRow& alpha) const {
+void Check::alpha(const PerRow& alpha, std::ptrdiff_t rows) const {
+  if (!alpha.has_data() && rows > 0) fail("alpha", "have data", "a null pointer");
   if (!alpha.is_number()) return;
   if (!std::isfinite(alpha[0]) || alpha[0] == 0) {
     fail("alpha", "be finite and not 0", "alpha=" + text(alpha[0]));

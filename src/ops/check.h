@@ -18,7 +18,7 @@ class Check {
       : operation_(operation) {
     input(name, row);
     sortable(name, row.length);
-    this->alpha(alpha);
+    this->alpha(alpha, row.count);
     range("threads", threads, 0, kAnyThreads);
   }
 
@@ -62,7 +62,7 @@ class Check {
  private:
   static constexpr std::ptrdiff_t kAnyThreads = 1 << 20;
 
-  void alpha(const PerRow& alpha) const;
+  void alpha(const PerRow& alpha, std::ptrdiff_t rows) const;
   void view(const char* name, bool has_data, std::ptrdiff_t count, std::ptrdiff_t length) const;
   void shape(const char* name, std::ptrdiff_t count, std::ptrdiff_t length,
              std::ptrdiff_t want_count, std::ptrdiff_t want_length) const;

@@ -359,3 +359,46 @@ print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert run.stdout == "0\n", run.stderr
+
+
+def test_arrays_that_are_not_aligned():
+    record = np.zeros(5, np.dtype([("tag", "i1"), ("x", "f8")]))
+    record["x"] = [0.5, 3.0, -1.0, 0.6, 2.0]
+    assert not record["x"].flags.aligned
+    for op in OPERATIONS:
+        np.testing.assert_array_equal(op.call(record["x"]), op.call(record["x"].copy()))
+
+
+def test_numbers_beyond_all_floats():
+    with pytest.raises(ValueError, match=r"soft_topk: k must be in \[0, n\], got k=inf with n=3"):
+        lapsum.soft_topk(np.zeros(3), 10**400)
+    with pytest.raises(
+        ValueError, match="soft_rank: alpha must be finite and not 0, got alpha=-inf"
+    ):
+        lapsum.soft_rank(np.zeros(3), -(10**400))
+
+
+def test_large_tangents_beside_infinite_elements():
+    x = np.array([-np.inf, 1.0, 2.0, 3.0, np.inf])
+    for name, args in {
+        "soft_topk": (2.5,),
+        "log_soft_topk": (2.5,),
+        "soft_permutation": (),
+    }.items():
+        options = {"dalpha": 1e9}
+        dy = getattr(lapsum, f"{name}_jvp")(x, *args, 1.0, **options)
+        assert np.isfinite(dy).all()
+        assert dy.any()
+        g = np.full(dy.shape, 1e9)
+        assert all(np.isfinite(t).all() for t in getattr(lapsum, f"{name}_vjp")(x, *args, 1.0, g))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_unbounded_slopes_are_capped_after_their_factors(dtype):
+    r = np.array([0.0, 1e4], dtype)
+    _, gk, _ = lapsum.lap_sum_inverse_vjp(r, [1.0], 1.0, np.array([1e9], dtype))
+    assert np.isfinite(gk).all()
+    assert np.isfinite(lapsum.lap_sum_inverse_jvp(r, [1.0], 1.0, dk=[1e9])).all()
+    assert np.isfinite(lapsum.log_soft_topk_jvp(r, 1, 1.0, dk=1e9)).all()
+    _, gk, _ = lapsum.log_soft_topk_vjp(r, 1, 1.0, np.full(2, 1e9, dtype))
+    assert np.isfinite(gk)

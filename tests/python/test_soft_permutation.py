@@ -80,3 +80,13 @@ def test_values_broadcast_over_batches_and_columns():
 def test_values_of_another_shape(shape):
     with pytest.raises(ValueError, match=r"soft_permute: values must have shape \(\.\.\., 5\)"):
         lapsum.soft_permute(np.zeros(5), np.zeros(shape))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_a_value_that_is_not_finite_makes_its_column_nan(bad):
+    values = np.ones((40_000, 2))
+    values[0, 1] = bad
+    for transpose in (False, True):
+        got = lapsum.soft_permute(np.arange(40_000.0) * 10, values, transpose=transpose)
+        assert np.isnan(got[:, 1]).all()
+        assert np.isfinite(got[:, 0]).all()

@@ -42,3 +42,11 @@ def test_descending_counts_from_the_other_end():
     x = np.random.default_rng(0).normal(size=20)
     both = lapsum.soft_rank(x) + lapsum.soft_rank(x, descending=True)
     assert_within("soft_rank", "float64", "value", both, np.full(20, 19.0), n=40)
+
+
+@pytest.mark.parametrize("n", [1000, 16_384, 200_000])
+def test_losses_below_an_ulp_do_not_round_away_together(n):
+    # Gaps alike and tiny against alpha: rank[j] = (n - 1) / 2 + sum_l (x_j - x_l) / (2 alpha).
+    x, alpha = np.arange(n, dtype=np.float64), 2e16
+    want = (n - 1) / 2 + n * (x - (n - 1) / 2) / (2 * alpha)
+    assert_within("soft_rank", "float64", "value", lapsum.soft_rank(x, alpha), want, n=n)

@@ -155,6 +155,7 @@ class AtLevels:
         r, k, alpha, dr, dk, dalpha = args
         row, softness, lifted = self._lift("_jvp", r, k, alpha)
         if lifted:
-            dr = dr if dr is None else np.asarray(dr)[..., None, :]
+            if dr is not None:
+                dr = row_array(f"{self.operation.name}_jvp", "dr", dr)[..., None, :]
             dalpha = dalpha if np.ndim(dalpha) == 0 else np.asarray(dalpha)[..., None]  # type: ignore[arg-type]
         return self.operation.jvp(row, k, softness, dr, dk, dalpha, **options)

@@ -66,7 +66,10 @@ def row_array(op: str, name: str, value: object) -> Array:
 def number(op: str, name: str, value: object) -> Number:
     """A k or an alpha; integers are welcome here."""
     if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)):
-        return Number(float(value), np.dtype(np.float64))
+        try:
+            return Number(float(value), np.dtype(np.float64))
+        except OverflowError:  # an integer beyond all floats
+            return Number(np.inf if value > 0 else -np.inf, np.dtype(np.float64))
     array = _array(op, name, value)
     if array.dtype.kind not in "fiu" or array.dtype.str[1:] == "f16":
         got = type(value).__name__ if array.dtype.kind == "O" else str(array.dtype)
@@ -175,7 +178,7 @@ class Layout:
         shape = array.shape[array.ndim - tail :]
         full = np.broadcast_to(array, self._row_shape() + shape)
         width = int(np.prod(shape, dtype=np.int64))
-        return np.ascontiguousarray(full, dtype=dtype).reshape(self.rows, width)
+        return np.require(full, dtype, ["C", "A"]).reshape(self.rows, width)
 
     def join(self, array: Array, like: Array, tail: int = 1) -> Array:
         """The adjoint of `split`: (rows, ...) back to the shape and dtype of `like`."""
@@ -189,7 +192,7 @@ class Layout:
         moved = array.transpose(axes + rest)
         width = int(np.prod(array.shape[array.ndim - tail :], dtype=np.int64)) if tail else 1
         shape = (self.rows * self.level_count, width)
-        return np.ascontiguousarray(moved, dtype=dtype).reshape(shape)
+        return np.require(moved, dtype, ["C", "A"]).reshape(shape)
 
     def join_result(self, array: Array, dtype: np.dtype[Any], tail: Sequence[int]) -> Array:
         """The inverse of `split_result`."""

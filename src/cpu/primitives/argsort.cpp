@@ -121,6 +121,7 @@ template <class T>
 void argsort(const T* x, std::ptrdiff_t n, bool negate, double* sorted, Index* order, Arena& arena,
              int threads) {
   using Key = typename KeyOf<T>::type;
+  const Arena::Scope scope(arena);
   const auto unpack = [&](const auto& items, auto&& take_index) {
     for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
       for (std::ptrdiff_t i = begin; i < end; ++i) {

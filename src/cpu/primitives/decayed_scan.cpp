@@ -15,37 +15,66 @@ namespace {
 template <int Order>
 using State = std::array<double, Order + 1>;
 
-// The moments seen from a distance `gap` further away, before the decay itself.
+// What the moments gain by being seen from a distance `gap` further away, before the decay itself.
 template <int Order>
-State<Order> shifted(const State<Order>& m, double gap) {
-  State<Order> out = m;
-  if constexpr (Order >= 1) out[1] = m[1] + gap * m[0];
-  if constexpr (Order >= 2) out[2] = m[2] + gap * (2 * m[1] + gap * m[0]);
-  if constexpr (Order >= 3) out[3] = m[3] + gap * (3 * m[2] + gap * (3 * m[1] + gap * m[0]));
+State<Order> gain(const State<Order>& m, double gap) {
+  State<Order> out{};
+  if constexpr (Order >= 1) out[1] = gap * m[0];
+  if constexpr (Order >= 2) out[2] = gap * (2 * m[1] + gap * m[0]);
+  if constexpr (Order >= 3) out[3] = gap * (3 * m[2] + gap * (3 * m[1] + gap * m[0]));
   return out;
 }
+
+template <int Order>
+State<Order> shifted(const State<Order>& m, double gap) {
+  State<Order> out = gain<Order>(m, gap);
+  for (int p = 0; p <= Order; ++p) out[p] += m[p];
+  return out;
+}
+
+// A sum with the rounding error of its last addition carried along (Knuth). Losses far below an ulp
+// of the moment would otherwise round away one after another, all in the same direction.
+struct Compensated {
+  double sum = 0, rest = 0;
+
+  double value() const { return sum + rest; }
+  void add(double x) {
+    const double total = sum + x;
+    const double part = total - sum;
+    rest += (sum - (total - part)) + (x - part);
+    sum = total;
+  }
+};
 
 // Scans [begin, end) alone, as if nothing came before, and returns the moments at its last element.
 template <int Order, Toward toward>
 State<Order> scan_chunk(const Decays& decays, const Weights<Order>& w, std::ptrdiff_t begin,
                         std::ptrdiff_t end, const Moments<Order>& at) {
   constexpr bool kRight = toward == Toward::right;
+  std::array<Compensated, Order + 1> moment;
   State<Order> m{};
   const std::ptrdiff_t first = kRight ? begin : end - 1;
   for (std::ptrdiff_t step = 0; step < end - begin; ++step) {
     const std::ptrdiff_t j = kRight ? begin + step : end - 1 - step;
     if (j != first) {
       const std::ptrdiff_t between = kRight ? j - 1 : j;
-      const State<Order> s = shifted<Order>(m, decays.gap[between]);
       const double keep = decays.keep[between];
       const double loss = decays.loss[between];
-      for (int p = 0; p <= Order; ++p) m[p] = loss < keep ? s[p] - loss * s[p] : keep * s[p];
+      const State<Order> more = gain<Order>(m, decays.gap[between]);
+      for (int p = 0; p <= Order; ++p) {
+        const double seen = m[p] + more[p];
+        if (loss < keep) {
+          moment[p].add(more[p] - loss * seen);
+        } else {
+          moment[p] = {keep > 0 ? keep * seen : 0, 0};
+        }
+      }
     }
-    m[0] += w[0].empty() ? 1.0 : w[0][j];
+    moment[0].add(w[0].empty() ? 1.0 : w[0][j]);
     for (int p = 1; p <= Order; ++p) {
-      if (!w[p].empty()) m[p] += w[p][j];
+      if (!w[p].empty()) moment[p].add(w[p][j]);
     }
-    for (int p = 0; p <= Order; ++p) at[p][j] = m[p];
+    for (int p = 0; p <= Order; ++p) at[p][j] = m[p] = moment[p].value();
   }
   return m;
 }

@@ -91,7 +91,7 @@ void mask_vjp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Thres
                 });
         }
       }
-      if (gk) gk[i * k.count() + l] = narrow<T>(level_gk);
+      if (gk) gk[i * k.count() + l] = capped<T>(level_gk);
     }
     for (std::ptrdiff_t j = 0; j < std::ssize(gr); ++j) {
       gx[i][j] = narrow<T>(row.orientation.sign * gr[j]);
@@ -131,7 +131,7 @@ void mask_jvp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Thres
         for_each_chunk(x.length, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
           for (std::ptrdiff_t j = begin; j < end; ++j) {
             const double u = slopes.u[j];
-            to[j] = u == 0 ? 0 : narrow<T>(u * (height * (mean - pull(j)) + lift));
+            to[j] = u == 0 ? 0 : capped<T>(u * (height * (mean - pull(j)) + lift));
           }
         });
       }

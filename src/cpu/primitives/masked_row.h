@@ -43,27 +43,31 @@ void for_each_masked_row(Rows<const T> x, const Levels& k, const PerRow& alpha,
                          const Threshold* saved, Threshold* keep, Order order, Threads threads,
                          Body&& body) {
   const std::ptrdiff_t levels = k.count();
-  for_each_row(x.count, x.length, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
-    const Orientation orientation(alpha[i], order);
-    MaskedRow row{orientation,
-                  load(x[i], x.length, orientation.sign, arena, inner),
-                  count_non_finite(x[i], x.length, orientation.sign, inner),
-                  {k[i], static_cast<std::size_t>(levels)},
-                  {}};
-    if (saved) {
-      row.b = {saved + i * levels, static_cast<std::size_t>(levels)};
-    } else {
-      std::span<Threshold> b = arena.take<Threshold>(levels);
-      if (orientation.valid) {
-        solve_thresholds(row.r, row.counts, row.k, orientation.alpha, b, arena, inner);
-      } else {
-        std::fill(b.begin(), b.end(), Threshold{kNaN, 0});
-      }
-      row.b = b;
-    }
-    if (keep) std::copy(row.b.begin(), row.b.end(), keep + i * levels);
-    body(i, row, arena, inner);
-  });
+  for_each_row(x.count, x.length * std::max<std::ptrdiff_t>(levels, 1), threads,
+               [&](std::ptrdiff_t i, Arena& arena, int inner) {
+                 const Orientation orientation(alpha[i], order);
+                 // The row is read once: what is counted is what is solved, whoever else may write to x.
+                 const std::span<const double> r =
+                     load(x[i], x.length, orientation.sign, arena, inner);
+                 MaskedRow row{orientation,
+                               r,
+                               count_non_finite(r.data(), x.length, 1, inner),
+                               {k[i], static_cast<std::size_t>(levels)},
+                               {}};
+                 if (saved) {
+                   row.b = {saved + i * levels, static_cast<std::size_t>(levels)};
+                 } else {
+                   std::span<Threshold> b = arena.take<Threshold>(levels);
+                   if (orientation.valid) {
+                     solve_thresholds(row.r, row.counts, row.k, orientation.alpha, b, arena, inner);
+                   } else {
+                     std::fill(b.begin(), b.end(), Threshold{kNaN, 0});
+                   }
+                   row.b = b;
+                 }
+                 if (keep) std::copy(row.b.begin(), row.b.end(), keep + i * levels);
+                 body(i, row, arena, inner);
+               });
 }
 
 }  // namespace lapsum::cpu

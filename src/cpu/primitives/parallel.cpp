@@ -9,18 +9,14 @@
 namespace lapsum::cpu {
 namespace {
 
-std::atomic<bool> threads_used = false;
 std::atomic<bool> threads_lost = false;
 
 #if defined(__unix__) || defined(__APPLE__)
-[[maybe_unused]] const int kForkIsWatched = pthread_atfork(nullptr, nullptr, [] {
-  if (threads_used) threads_lost = true;
-});
+[[maybe_unused]] const int kForkIsWatched =
+    pthread_atfork(nullptr, nullptr, [] { threads_lost = true; });
 #endif
 
 }  // namespace
-
-void note_threads() { threads_used = true; }
 
 int usable_threads(int threads) {
 #ifdef _OPENMP

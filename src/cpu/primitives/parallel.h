@@ -18,26 +18,22 @@ namespace lapsum::cpu {
 inline constexpr std::ptrdiff_t kChunk = std::ptrdiff_t{1} << 14;
 
 /// How many threads a call that asks for `threads` gets: what OpenMP would take for 0, not more than
-/// the machine can bear, and one in a process forked after its parent used threads, for those do not
+/// the machine can bear, and one in a forked process: OpenMP's threads, whoever started them, do not
 /// survive the fork, and waiting for them would last for ever.
 int usable_threads(int threads);
 
-/// Called before threads are used, for usable_threads.
-void note_threads();
-
-/// body(i, thread) for i in [0, count). One thread never enters OpenMP; an exception of any body is
+/// body(i, thread) for i in [0, count), handed out `grain` at a time. One thread never enters OpenMP; an exception of any body is
 /// thrown again here, after all threads are done.
 template <class Body>
-void parallel_for(std::ptrdiff_t count, int threads, Body&& body) {
+void parallel_for(std::ptrdiff_t count, int threads, Body&& body, std::ptrdiff_t grain = 1) {
   threads = static_cast<int>(std::min<std::ptrdiff_t>(threads, count));
   if (threads <= 1) {
     for (std::ptrdiff_t i = 0; i < count; ++i) body(i, 0);
     return;
   }
 #ifdef _OPENMP
-  note_threads();
   std::exception_ptr failure;
-#pragma omp parallel for num_threads(threads) schedule(dynamic)
+#pragma omp parallel for num_threads(threads) schedule(dynamic, grain)
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     try {
       body(i, omp_get_thread_num());
@@ -90,15 +86,20 @@ void for_each_row(std::ptrdiff_t rows, std::ptrdiff_t length, int threads, Body&
   constexpr std::ptrdiff_t kWorthAThread = 1 << 15;
   threads = usable_threads(threads);
   if (rows * length < 2 * kWorthAThread) threads = 1;
-  const bool inside = rows < threads && length > kChunk;
+  const bool inside = std::min<std::ptrdiff_t>(threads, chunk_count(length)) > rows;
+  const std::ptrdiff_t grain =
+      std::max<std::ptrdiff_t>(1, 1024 / std::max<std::ptrdiff_t>(length, 1));
   const int outer = inside ? 1 : threads;
   const int inner = inside ? threads : 1;
   std::vector<Arena> arenas(static_cast<std::size_t>(outer));
-  parallel_for(rows, outer, [&](std::ptrdiff_t row, int thread) {
-    Arena& arena = arenas[static_cast<std::size_t>(thread)];
-    const Arena::Scope scope(arena);
-    body(row, arena, inner);
-  });
+  parallel_for(
+      rows, outer,
+      [&](std::ptrdiff_t row, int thread) {
+        Arena& arena = arenas[static_cast<std::size_t>(thread)];
+        const Arena::Scope scope(arena);
+        body(row, arena, inner);
+      },
+      grain);
 }
 
 }  // namespace lapsum::cpu

@@ -25,6 +25,7 @@ template <class Beyond, class Body>
 void walk(std::ptrdiff_t n, std::span<const double> queries, Arena& arena, int threads,
           Beyond&& beyond, Body&& body) {
   const auto m = static_cast<std::ptrdiff_t>(queries.size());
+  const Arena::Scope scope(arena);
   std::span<Index> order;
   const auto out_of_order = [](double a, double b) { return !(a <= b); };  // NaN too
   if (std::adjacent_find(queries.begin(), queries.end(), out_of_order) != queries.end()) {

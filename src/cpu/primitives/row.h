@@ -58,6 +58,13 @@ T narrow(double x) {
   return static_cast<T>(x > kMax ? kMax : x < -kMax ? -kMax : x);
 }
 
+/// As narrow, but for results that grow without bound: infinite becomes T's largest number too.
+template <class T>
+T capped(double x) {
+  constexpr auto kMax = static_cast<double>(std::numeric_limits<T>::max());
+  return static_cast<T>(x > kMax ? kMax : x < -kMax ? -kMax : x);
+}
+
 template <class T>
 void fill(T* out, std::ptrdiff_t n, double value) {
   for (std::ptrdiff_t i = 0; i < n; ++i) out[i] = static_cast<T>(value);

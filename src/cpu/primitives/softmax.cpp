@@ -26,13 +26,15 @@ Softmax softmax_at(std::span<const double> r, const Threshold& b, double alpha, 
                   distances(r, b, alpha, begin, end, out.z.data() + begin);
                   Least least;
                   for (std::ptrdiff_t i = begin; i < end; ++i) {
-                    out.z[i] = std::clamp(out.z[i], -Softmax::kCut, Softmax::kCut);
-                    least.value = std::min(least.value, std::abs(out.z[i]));
+                    const bool far = std::isinf(r[i]);
+                    out.z[i] = far ? 0 : std::clamp(out.z[i], -Softmax::kCut, Softmax::kCut);
+                    out.e[i] = far ? INFINITY : std::abs(out.z[i]);
+                    least.value = std::min(least.value, out.e[i]);
                   }
                   return least;
                 }).value;
   out.total = sum_chunks<double>(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    for (std::ptrdiff_t i = begin; i < end; ++i) out.e[i] = std::abs(out.z[i]) - out.nearest;
+    for (std::ptrdiff_t i = begin; i < end; ++i) out.e[i] -= out.nearest;
     exp_abs(out.e.data() + begin, end - begin, out.e.data() + begin);
     double sum = 0;
     for (std::ptrdiff_t i = begin; i < end; ++i) sum += out.e[i];

@@ -20,7 +20,7 @@ inline void distances(std::span<const double> r, const Threshold& b, double alph
 
 /// The softmax q = e / total over a row at a finite threshold, e[i] = e^{nearest - |z[i]|}, where
 /// `nearest` is the least |z|: exact on a plateau too, where every e^-|z| underflows.
-/// z is cut to +-kCut, so that infinite elements have weight 0 and no product is NaN.
+/// z is cut to +-kCut, and infinite elements have weight 0 and z = 0: no product is NaN.
 struct Softmax {
   static constexpr double kCut = 1e300;
 

@@ -125,14 +125,15 @@ void solve_thresholds(std::span<const double> r, const NonFinite& counts, std::s
   std::span<Level> levels = arena.take<Level>(std::ssize(k));
   std::size_t open = 0;
   for (std::ptrdiff_t t = 0; t < std::ssize(k); ++t) {
-    if (counts.nan > 0 || std::isnan(k[t])) {
+    const double level = k[t];
+    if (counts.nan > 0 || std::isnan(level)) {
       b[t] = {kNaN, 0};
-    } else if (k[t] <= below) {
-      b[t] = {-kInf, k[t] > 0 ? k[t] / below : 0};
-    } else if (k[t] - below >= static_cast<double>(finite)) {
+    } else if (level <= below) {
+      b[t] = {-kInf, level > 0 ? level / below : 0};
+    } else if (level - below >= static_cast<double>(finite)) {
       b[t] = {kInf, 0};
     } else {
-      levels[open++] = {k[t] - below, t};
+      levels[open++] = {level - below, t};
     }
   }
   levels = levels.first(open);
