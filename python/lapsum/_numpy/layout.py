@@ -69,7 +69,7 @@ def number(op: str, name: str, value: object) -> Number:
         try:
             return Number(float(value), np.dtype(np.float64))
         except OverflowError:  # an integer beyond all floats
-            return Number(np.inf if value > 0 else -np.inf, np.dtype(np.float64))
+            return Number(np.inf if value > 0 else -np.inf, np.dtype(np.float64))  # type: ignore[operator]
     array = _array(op, name, value)
     if array.dtype.kind not in "fiu" or array.dtype.str[1:] == "f16":
         got = type(value).__name__ if array.dtype.kind == "O" else str(array.dtype)
