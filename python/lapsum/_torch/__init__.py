@@ -20,7 +20,7 @@ from .arguments import (
     threads,
 )
 from .hard import straight_through
-from .operation import run
+from .operation import run, short_cut
 
 _NATIVE = (torch.float32, torch.float64)
 
@@ -85,6 +85,10 @@ class Operation:
 class AlongAxis(Operation):
     """Along any one axis of x, `dim` or `axis`."""
 
+    @property
+    def keeps_axis(self) -> bool:
+        return self.level != "q"
+
     def value(
         self,
         x: object,
@@ -95,11 +99,15 @@ class AlongAxis(Operation):
         num_threads: int | None = None,
         hard: bool = False,
     ) -> Tensor:
+        if type(x) is Tensor and dim == -1 and axis is None and num_threads is None and not hard:
+            short = short_cut(self.name, x, numbers, flags) if self.keeps_axis and x.ndim else None
+            if short is not None:
+                return short
         t = row(self.name, "x", x)
         at = axis_of(self.name, dim, axis, t.ndim)
         moved = t if at == -1 else t.movedim(at, -1)
         out = self.apply([moved], [1], numbers, flags, num_threads, hard)
-        return out if at == -1 or self.level == "q" else out.movedim(-1, at)
+        return out.movedim(-1, at) if self.keeps_axis and at != -1 else out
 
     def complement_level(
         self, x: object, k: object, alpha: object, largest: bool, dim: int, axis: int | None

@@ -18,6 +18,7 @@ from torch import Tensor
 from lapsum import _core
 
 Argument = Tensor | float
+Thresholds = np.ndarray[Any, Any]  # (rows, 2): anchor and offset
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Kernel:
         flags: Sequence[Any],
         threads: int,
         keep: bool = False,
-    ) -> tuple[Tensor, Tensor | None]:
+    ) -> tuple[Tensor, Thresholds | None]:
         """The result, and for a mask, if asked to keep them, its thresholds."""
         rows, threads = prod(batch), threads or torch.get_num_threads()
         inputs = self._inputs(args, rows)
@@ -65,8 +66,8 @@ class Kernel:
         if not (keep and self.mask):
             call(*inputs, _flat(out, rows), *flags, threads)
             return out, None
-        thresholds = torch.empty((rows, 2), dtype=torch.float64)
-        call(*inputs, _flat(out, rows), *flags, threads, thresholds.numpy())
+        thresholds = np.empty((rows, 2))
+        call(*inputs, _flat(out, rows), *flags, threads, thresholds)
         return out, thresholds
 
     def vjp(
@@ -75,19 +76,19 @@ class Kernel:
         batch: Sequence[int],
         flags: Sequence[Any],
         threads: int,
-        saved: Tensor | None,
+        saved: Thresholds | None,
         g: Tensor,
         needs: Sequence[bool],
     ) -> list[Tensor | None]:
         """Gradients of the arguments that need one."""
         rows, threads = prod(batch), threads or torch.get_num_threads()
-        grads: list[Tensor | None] = [
-            torch.empty(a.shape, dtype=a.dtype) if need and isinstance(a, Tensor) else None
-            for a, need in zip(args, needs, strict=True)
-        ]
-        outs: list[Any] = [None if t is None else _flat(t, rows) for t in grads[: self.arrays]]
-        outs += [None if t is None else _flat(t, rows)[:, 0] for t in grads[self.arrays :]]
-        extra = () if saved is None else (saved.numpy(),)
+        grads: list[Tensor | None] = [None] * len(args)
+        outs: list[Any] = [None] * len(args)
+        for i, a in enumerate(args):
+            if needs[i] and isinstance(a, Tensor):
+                grads[i] = t = torch.empty(a.shape, dtype=a.dtype)
+                outs[i] = _flat(t, rows) if i < self.arrays else _flat(t, rows)[:, 0]
+        extra = () if saved is None else (saved,)
         getattr(_core, f"{self.name}_vjp")(
             *self._inputs(args, rows), _flat(g, rows), *outs, *flags, threads, *extra
         )
@@ -129,7 +130,7 @@ def mask_and_z(
     batch = x.shape[:-1]
     out, keep = kernel.value((x, k, alpha), batch, (descending,), 0, keep=True)
     assert keep is not None
-    b = keep.view(*batch, 2)
+    b = torch.from_numpy(keep).view(*batch, 2)
     turned = (alpha < 0) != descending
     r = torch.where(turned.unsqueeze(-1), -x, x)
     z = ((b[..., :1] - r) + b[..., 1:]) / alpha.abs().unsqueeze(-1)

@@ -25,7 +25,7 @@ def value(name: str, args: Sequence[Tensor], flags: str, threads: int) -> tuple[
     """The result and, for a mask, its thresholds."""
     batch = args[0].shape[:-1]
     out, saved = KERNELS[name].value(args, batch, _bools(flags), threads, keep=True)
-    return out, _no_thresholds(args[0]) if saved is None else saved
+    return out, _no_thresholds(args[0]) if saved is None else torch.from_numpy(saved)
 
 
 @value.register_fake
@@ -44,7 +44,7 @@ def vjp(
 ) -> list[Tensor]:
     """The gradients of all arguments."""
     kernel, batch = KERNELS[name], args[0].shape[:-1]
-    thresholds = saved if kernel.mask else None
+    thresholds = saved.numpy() if kernel.mask else None
     needs = [True] * len(args)
     grads = kernel.vjp(args, batch, _bools(flags), threads, thresholds, g, needs)
     return [t for t in grads if t is not None]

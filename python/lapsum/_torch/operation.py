@@ -17,10 +17,13 @@ import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
+from lapsum import _core
+
 from . import composite, library
 from .kernels import KERNELS, Argument, Kernel
 
 _PLAIN = (Tensor, torch.nn.Parameter)
+_NATIVE = (torch.float32, torch.float64)
 _functorch_level = torch._C._functorch.peek_interpreter_stack
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 
@@ -32,22 +35,21 @@ class Fast(torch.autograd.Function):
     def forward(
         ctx: Any, kernel: Kernel, batch: Any, flags: Any, threads: int, *args: Argument
     ) -> Tensor:
-        out, saved = kernel.value(args, batch, flags, threads, keep=True)
+        out, ctx.thresholds = kernel.value(args, batch, flags, threads, keep=True)
         ctx.call = (kernel, batch, flags, threads)
-        ctx.numbers = [a if isinstance(a, float) else None for a in args]
-        ctx.save_for_backward(*(a for a in args if isinstance(a, Tensor)), saved)
+        ctx.numbers = [a if type(a) is float else None for a in args]
+        ctx.save_for_backward(*(a for a in args if type(a) is not float))
         return out
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
         kernel, batch, flags, threads = ctx.call
-        *tensors, saved = ctx.saved_tensors
-        rest = iter(tensors)
+        rest = iter(ctx.saved_tensors)
         args = [next(rest) if a is None else a for a in ctx.numbers]
         needs = ctx.needs_input_grad[4:]
         if torch.is_grad_enabled():
             return None, None, None, None, *_differentiable_vjp(kernel, args, flags, g, needs)
-        grads = kernel.vjp(args, batch, flags, threads, saved, g, needs)
+        grads = kernel.vjp(args, batch, flags, threads, ctx.thresholds, g, needs)
         return None, None, None, None, *grads
 
 
@@ -85,19 +87,53 @@ def _batch_of(kernel: Kernel, args: Sequence[Argument]) -> torch.Size:
     return x.shape[:-1]
 
 
+def _captured(x: Tensor) -> bool:
+    """Whether a graph is being captured, or x stands for a tensor of a graph."""
+    return (
+        torch.compiler.is_compiling()
+        or _dispatch_modes() > 0
+        or type(x) not in _PLAIN
+        or not x.is_cpu
+    )
+
+
+def _transformed() -> bool:
+    return _functorch_level() is not None or forward_ad._current_level >= 0
+
+
+def short_cut(name: str, x: Tensor, numbers: Sequence[object], flags: Any) -> Tensor | None:
+    """The result where there is nothing to arrange: contiguous rows, plain numbers.
+
+    None where that is not so. The core checks the numbers.
+    """
+    if _captured(x) or _transformed() or x.dtype not in _NATIVE or not x.is_contiguous():
+        return None
+    plain = []
+    for v in numbers:
+        if type(v) is not float and type(v) is not int:
+            return None
+        plain.append(float(v))
+    if x.requires_grad and torch.is_grad_enabled():
+        return Fast.apply(KERNELS[name], x.shape[:-1], flags, 0, x, *plain)
+    out = torch.empty_like(x)
+    rows, to = x.detach() if x.requires_grad else x, out
+    if x.ndim != 2:
+        if x.numel() == 0:
+            return None
+        rows, to = rows.view(-1, x.shape[-1]), out.view(-1, x.shape[-1])
+    getattr(_core, name)(rows.numpy(), *plain, to.numpy(), *flags, torch.get_num_threads())
+    return out
+
+
 def run(kernel_name: str, args: Sequence[Argument], flags: Any, threads: int) -> Tensor:
     """The result for arguments of one batch shape; floats stand for the same number everywhere."""
     kernel = KERNELS[kernel_name]
-    tensors = [a for a in args if isinstance(a, Tensor)]
-    if (
-        torch.compiler.is_compiling()
-        or _dispatch_modes()
-        or any(type(t) not in _PLAIN or t.is_meta for t in tensors)
-    ):
+    tensors = [a for a in args if type(a) is not float]
+    if any(_captured(t) for t in tensors):  # type: ignore[arg-type]
         return library.run(kernel, args, flags, threads)
-    if _functorch_level() is not None or forward_ad._current_level >= 0:
+    if _transformed():
         return compose(kernel, args, flags)
     batch = args[0].shape[:-1]  # type: ignore[union-attr]
-    if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):
+    if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):  # type: ignore[union-attr]
         return Fast.apply(kernel, batch, flags, threads, *args)
     return kernel.value(args, batch, flags, threads)[0]
