@@ -2,6 +2,7 @@
 # Set-up steps leave stamps in build/, so that the next run starts where something changed.
 VENV := .venv
 PYTHON := $(VENV)/bin/python
+PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 SOURCES := $(shell find include src cmake python -type f -not -name '*.pyc' -not -name '*.so') \
            CMakeLists.txt pyproject.toml
 FORMATTED := $(shell find include src python/bindings tests/cpp examples -name '*.h' -o -name '*.cpp')
@@ -30,19 +31,19 @@ test-consumer: build/system.stamp
 	cmake --build build/consumer
 	build/consumer/consumer
 
-test-python: build/package.stamp
+test-python: build/package.stamp build/test-tools.stamp
 	$(PYTHON) -m pytest --numprocesses 2
 
 demo: build/package.stamp
 	$(PYTHON) examples/demo.py
 
-lint: build/venv.stamp
+lint: build/test-tools.stamp
 	$(VENV)/bin/clang-format --dry-run --Werror $(FORMATTED)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
-format: build/venv.stamp
+format: build/test-tools.stamp
 	$(VENV)/bin/clang-format -i $(FORMATTED)
 	$(VENV)/bin/ruff check --fix .
 	$(VENV)/bin/ruff format .
@@ -54,12 +55,15 @@ build/system.stamp: scripts/system_packages.sh
 	scripts/system_packages.sh
 	mkdir -p build && touch $@
 
-build/venv.stamp: tests/requirements.txt build/system.stamp
+build/venv.stamp: examples/requirements.txt build/system.stamp
 	python3 -m venv $(VENV)
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	$(PIP) -r examples/requirements.txt
+	touch $@
+
+build/test-tools.stamp: tests/requirements.txt build/venv.stamp
+	$(PIP) -r tests/requirements.txt
 	touch $@
 
 build/package.stamp: build/venv.stamp $(SOURCES)
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-build-isolation \
-	      --no-deps --force-reinstall .
+	$(PIP) --no-build-isolation --no-deps --force-reinstall .
 	touch $@
