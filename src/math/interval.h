@@ -31,8 +31,9 @@ struct Root {
 LAPSUM_HOST_DEVICE inline Root solve_interval(const Interval& at, double excess, double alpha) {
   const bool both = at.left_sum > 0 && at.right_sum > 0;
   const double gap = both ? (at.right_nearest - at.left_nearest) / alpha : INFINITY;
-  const double product = both ? at.left_sum * at.right_sum * std::exp(-gap) : 0;
-  const double m = std::hypot(excess, std::sqrt(product));  // excess^2 may underflow
+  // The square root of left_sum right_sum e^-gap, taken before it underflows.
+  const double mean = both ? std::sqrt(at.left_sum * at.right_sum) * std::exp(-0.5 * gap) : 0;
+  const double m = std::hypot(excess, mean);
   Root root{};
   root.total = 2 * m;
   double left_share = 0.5;
@@ -41,14 +42,14 @@ LAPSUM_HOST_DEVICE inline Root solve_interval(const Interval& at, double excess,
     root.right_z = -std::log((m + excess) / at.right_sum);
     root.left_z = gap - root.right_z;
     root.b = {at.right_nearest, -alpha * root.right_z};
-    left_share = product / (m + excess) / root.total;
+    left_share = mean * (mean / (m + excess)) / root.total;
     right_share = (m + excess) / root.total;
   } else if (excess < 0) {
     root.left_z = -std::log((m - excess) / at.left_sum);
     root.right_z = gap - root.left_z;
     root.b = {at.left_nearest, alpha * root.left_z};
     left_share = (m - excess) / root.total;
-    right_share = product / (m - excess) / root.total;
+    right_share = mean * (mean / (m - excess)) / root.total;
   } else {
     const double tilt = 0.5 * std::log(at.left_sum / at.right_sum);
     root.left_z = 0.5 * gap + tilt;

@@ -1,3 +1,5 @@
+// The table is read once. A quantity that it lacks, or a factor without a value, is an error of the
+// test that asks for it.
 #include "tolerances.h"
 
 #include <fstream>

@@ -133,3 +133,10 @@ def test_a_tiny_level_reaches_far_into_the_tail():
     b = lapsum.lap_sum_inverse(r, np.array([1e-300]), 0.1)
     want = 0.1 * np.log(2e-300 / (1 + np.exp(-10)))
     assert_within("lap_sum_inverse", "float64", "value", b, [want], x=r, alpha=0.1)
+
+
+def test_the_slope_in_k_on_a_plateau_beyond_the_square_root_of_underflow():
+    _, gk, _ = lapsum.lap_sum_inverse_vjp(np.array([0.0, 800.0]), [1.0], 1.0, np.ones(1))
+    assert_within(
+        "lap_sum_inverse", "float64", "grad_k", gk, [np.exp(400.0)], z=401.0, Jg=np.exp(400.0)
+    )

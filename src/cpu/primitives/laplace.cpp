@@ -72,7 +72,6 @@ Split split_all(double* values, std::ptrdiff_t n, double pivot, double alpha, do
   V less_sum = hn::Zero(d);
   V greater_sum = hn::Zero(d);
   Split out;
-  HWY_ALIGN double compressed[2 * kMaxLanes];
   std::ptrdiff_t i = 0;
   for (; i + lanes <= n; i += lanes) {
     const V v = hn::LoadU(d, values + i);
@@ -81,28 +80,24 @@ Split split_all(double* values, std::ptrdiff_t n, double pivot, double alpha, do
     const auto above = hn::Gt(v, centre);
     less_sum = hn::Add(less_sum, hn::IfThenElseZero(below, e));
     greater_sum = hn::Add(greater_sum, hn::IfThenElseZero(above, e));
-    // A compressed vector is stored whole: behind the values already read, or, where it could run
-    // over the end of `greater`, by way of a copy.
+    // A compressed vector is stored whole: over values already read, and never beyond the end of
+    // `greater`, which has as much room before i as there are values there.
     out.less += static_cast<std::ptrdiff_t>(hn::CompressStore(v, below, d, values + out.less));
-    if (out.greater + lanes <= n) {
-      out.greater +=
-          static_cast<std::ptrdiff_t>(hn::CompressStore(v, above, d, greater + out.greater));
-    } else {
-      const auto count = static_cast<std::ptrdiff_t>(hn::CompressStore(v, above, d, compressed));
-      for (std::ptrdiff_t l = 0; l < count; ++l) greater[out.greater++] = compressed[l];
-    }
+    out.greater +=
+        static_cast<std::ptrdiff_t>(hn::CompressStore(v, above, d, greater + out.greater));
   }
   if (i < n) {
+    HWY_ALIGN double last[kMaxLanes];
     HWY_ALIGN double e[kMaxLanes];
-    for (std::size_t l = 0; l < kMaxLanes; ++l) compressed[l] = pivot;
-    for (std::ptrdiff_t l = 0; l < n - i; ++l) compressed[l] = values[i + l];
-    hn::Store(exp_abs(d, hn::Div(hn::Sub(hn::Load(d, compressed), centre), scale)), d, e);
+    for (std::size_t l = 0; l < kMaxLanes; ++l) last[l] = pivot;
+    for (std::ptrdiff_t l = 0; l < n - i; ++l) last[l] = values[i + l];
+    hn::Store(exp_abs(d, hn::Div(hn::Sub(hn::Load(d, last), centre), scale)), d, e);
     for (std::ptrdiff_t l = 0; l < n - i; ++l) {
-      if (compressed[l] < pivot) {
-        values[out.less++] = compressed[l];
+      if (last[l] < pivot) {
+        values[out.less++] = last[l];
         out.less_sum += e[l];
-      } else if (compressed[l] > pivot) {
-        greater[out.greater++] = compressed[l];
+      } else if (last[l] > pivot) {
+        greater[out.greater++] = last[l];
         out.greater_sum += e[l];
       }
     }
