@@ -83,8 +83,9 @@ void lap_kernel(Rows<const T> r, Rows<const T> w, Rows<const T> x, const PerRow&
           add_kernel(row, weights, locate(row.decays, at, false, arena, inner), kernel.order, odd,
                      scale, sum, arena, inner);
         }
-        for (std::ptrdiff_t t = 0; t < x.length; ++t)
+        for (std::ptrdiff_t t = 0; t < x.length; ++t) {
           y[i][t] = narrow<T>(std::isnan(at[t]) ? kNaN : sum[t]);
+        }
       });
 }
 

@@ -7,7 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .layout import Array, axis_of, expect_shape, number, real_array, row_array
+from .layout import (
+    Array,
+    axis_of,
+    expect_shape,
+    number,
+    real_array,
+    row_array,
+    values_tail,
+)
 from .operation import Operation
 
 
@@ -76,14 +84,7 @@ class Permute(Operation):
 
     def tails(self, op: str, arrays: Sequence[Array]) -> list[int]:
         x, values = arrays
-        tail = values.ndim - x.ndim + 1
-        if tail not in (1, 2) or values.shape[values.ndim - tail] != x.shape[-1]:
-            n = x.shape[-1]
-            raise ValueError(
-                f"{op}: values must have shape (..., {n}) with {x.ndim} axes or (..., {n}, d) with "
-                f"{x.ndim + 1}, got {values.shape}"
-            )
-        return [1, tail]
+        return [1, values_tail(op, x.shape, values.shape)]
 
 
 class AtPoints(Operation):

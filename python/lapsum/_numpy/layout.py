@@ -115,6 +115,17 @@ def expect_shape(op: str, name: str, array: Array, shape: Shape) -> None:
         raise ValueError(f"{op}: {name} must have shape {shape}, got {array.shape}")
 
 
+def values_tail(op: str, x: Shape, values: Shape) -> int:
+    """How many last axes of permuted values belong to a row: 1 for (..., n), 2 for (..., n, d)."""
+    tail, n = len(values) - len(x) + 1, x[-1]
+    if tail not in (1, 2) or values[len(values) - tail] != n:
+        raise ValueError(
+            f"{op}: values must have shape (..., {n}) with {len(x)} axes or (..., {n}, d) with "
+            f"{len(x) + 1}, got {values}"
+        )
+    return tail
+
+
 def sum_to(array: Array, shape: Shape) -> Array:
     """The adjoint of broadcasting `shape` to the shape of `array`."""
     extra = array.ndim - len(shape)

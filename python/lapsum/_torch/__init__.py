@@ -18,15 +18,10 @@ from .arguments import (
     row,
     tensor,
     threads,
+    values_tail,
 )
 from .hard import straight_through
 from .operation import run, short_cut
-
-_NATIVE = (torch.float32, torch.float64)
-
-
-def _all_floats(numbers: dict[str, Any]) -> bool:
-    return all(type(v) is float for v in numbers.values())
 
 
 class Operation:
@@ -56,13 +51,8 @@ class Operation:
         parsed["alpha"] = number(op, "alpha", numbers[-1])
         check_alpha(op, parsed["alpha"])
         count = threads(op, num_threads)
-        x = arrays[0]
-        if len(arrays) == 1 and x.dtype in _NATIVE and _all_floats(parsed):  # nothing to arrange
-            args: list[Any] = [x, *parsed.values()]
-            out = run(op, args, flags, count)
-            return straight_through(op, args, flags, out) if hard else out
         dtype = compute_dtype(arrays)
-        result = x.dtype
+        result = arrays[0].dtype
         for a in arrays[1:]:
             result = torch.promote_types(result, a.dtype)
         named = {
@@ -162,12 +152,7 @@ class Permute(Operation):
         num_threads: int | None = None,
     ) -> Tensor:
         t, v = row(self.name, "x", x), row(self.name, "values", values)
-        tail, n = v.ndim - t.ndim + 1, t.shape[-1]
-        if tail not in (1, 2) or v.shape[v.ndim - tail] != n:
-            raise ValueError(
-                f"{self.name}: values must have shape (..., {n}) with {t.ndim} axes or "
-                f"(..., {n}, d) with {t.ndim + 1}, got {tuple(v.shape)}"
-            )
+        tail = values_tail(self.name, tuple(t.shape), tuple(v.shape))
         columns = v if tail == 2 else v.unsqueeze(-1)
         out = self.apply([t, columns], [1, 2], [alpha], flags, num_threads)
         return out if tail == 2 else out.squeeze(-1)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import numbers
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -12,11 +11,22 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lapsum._numpy.layout import axis_of, thread_count
+from lapsum._numpy.layout import axis_of, thread_count, values_tail
 
 from .kernels import Argument
 
-__all__ = ["axis_of", "broadcast", "check_alpha", "check_level", "number", "row", "threads"]
+__all__ = [
+    "axis_of",
+    "broadcast",
+    "check_alpha",
+    "check_level",
+    "compute_dtype",
+    "number",
+    "row",
+    "tensor",
+    "threads",
+    "values_tail",
+]
 
 _REAL = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
 _DEVICES = ("cpu", "meta")
@@ -112,10 +122,3 @@ def broadcast(
 def compute_dtype(arrays: Sequence[Tensor]) -> torch.dtype:
     wide = any(a.dtype == torch.float64 for a in arrays)
     return torch.float64 if wide else torch.float32
-
-
-def integer(op: str, name: str, value: object) -> int:
-    try:
-        return operator.index(value)  # type: ignore[arg-type]
-    except TypeError:
-        raise TypeError(f"{op}: {name} must be an integer, got {value!r}") from None

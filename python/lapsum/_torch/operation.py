@@ -67,7 +67,7 @@ def _differentiable_vjp(
 def compose(kernel: Kernel, args: Sequence[Argument], flags: Any) -> Tensor:
     """The composite, in float64 inside."""
     arrays = [a for a in args[: kernel.arrays] if isinstance(a, Tensor)]
-    batch = _batch_of(kernel, args)
+    batch = arrays[0].shape[:-1]
     numbers = [
         (
             a.to(torch.float64)
@@ -79,12 +79,6 @@ def compose(kernel: Kernel, args: Sequence[Argument], flags: Any) -> Tensor:
     definition: Callable[..., Tensor] = getattr(composite, kernel.name)
     doubled = [a.to(torch.float64) for a in arrays]
     return definition(*doubled, *numbers, *flags).to(arrays[0].dtype)
-
-
-def _batch_of(kernel: Kernel, args: Sequence[Argument]) -> torch.Size:
-    x = args[0]
-    assert isinstance(x, Tensor)
-    return x.shape[:-1]
 
 
 def _captured(x: Tensor) -> bool:

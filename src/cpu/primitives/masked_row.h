@@ -46,7 +46,7 @@ void for_each_masked_row(Rows<const T> x, const Levels& k, const PerRow& alpha,
   for_each_row(x.count, x.length * std::max<std::ptrdiff_t>(levels, 1), threads,
                [&](std::ptrdiff_t i, Arena& arena, int inner) {
                  const Orientation orientation(alpha[i], order);
-                 // The row is read once: what is counted is what is solved, whoever else may write to x.
+                 // Read once: what is counted is what is solved, whoever else may write to x.
                  const std::span<const double> r =
                      load(x[i], x.length, orientation.sign, arena, inner);
                  MaskedRow row{orientation,

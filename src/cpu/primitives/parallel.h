@@ -22,8 +22,8 @@ inline constexpr std::ptrdiff_t kChunk = std::ptrdiff_t{1} << 14;
 /// survive the fork, and waiting for them would last for ever.
 int usable_threads(int threads);
 
-/// body(i, thread) for i in [0, count), handed out `grain` at a time. One thread never enters OpenMP; an exception of any body is
-/// thrown again here, after all threads are done.
+/// body(i, thread) for i in [0, count), handed out `grain` at a time. One thread never enters OpenMP;
+/// an exception of any body is thrown again here, after all threads are done.
 template <class Body>
 void parallel_for(std::ptrdiff_t count, int threads, Body&& body, std::ptrdiff_t grain = 1) {
   threads = static_cast<int>(std::min<std::ptrdiff_t>(threads, count));
