@@ -14,7 +14,8 @@ if(NOT hwy_FOUND)
   FetchContent_MakeAvailable(hwy)
 endif()
 add_library(lapsum_hwy INTERFACE)
-target_link_libraries(lapsum_hwy INTERFACE $<IF:$<TARGET_EXISTS:hwy::hwy>,hwy::hwy,hwy>)
+target_link_libraries(lapsum_hwy INTERFACE $<IF:$<TARGET_EXISTS:hwy::hwy>,hwy::hwy_contrib,hwy_contrib>
+                                           $<IF:$<TARGET_EXISTS:hwy::hwy>,hwy::hwy,hwy>)
 
 add_library(lapsum_options INTERFACE)
 target_compile_options(lapsum_options INTERFACE -Wall -Wextra -Wpedantic -Wshadow=local)

@@ -17,9 +17,21 @@ std::span<const double> finite_levels(const SortedRow& row, const double* k, std
 }
 
 // db/dk; capped, for it grows without bound on a plateau.
-double level_slope(const Point& root, double alpha) {
-  const bool seen = root.left_weight + root.right_weight != 0;
-  return seen ? std::min(2 * alpha / root.scale, 1e300) : 0;
+double level_slope(const RootWeights& roots, std::ptrdiff_t t, double alpha) {
+  const bool seen = roots.left[t] + roots.right[t] != 0;
+  return seen ? std::min(2 * alpha / roots.total[t], 1e300) : 0;
+}
+
+// <q, z> at every level: db/d|alpha|.
+std::span<double> alpha_slopes(const Decays& decays, std::span<const double> k, Arena& arena,
+                               int threads) {
+  const Scans<1> ones = scan_both<1>(decays, {}, arena, threads);
+  const Roots roots = solve_levels(decays, lowest(ones), k, arena, threads);
+  std::span<double> out = arena.take<double>(std::ssize(k));
+  for_each_chunk(std::ssize(k), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for (std::ptrdiff_t t = begin; t < end; ++t) out[t] = gather(ones, roots.points[t]).odd();
+  });
+  return out;
 }
 
 }  // namespace
@@ -33,12 +45,12 @@ void lap_sum_inverse(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows
     const SortedRow row = sort_row(r[i], r.length, orientation, Need::keys, arena, inner);
     if (!row.valid || r.length == 0) return fill(b[i], m, kNaN);
     const Scans<0> ones = scan_both<0>(row.decays, {}, arena, inner);
-    const Roots roots =
-        solve_levels(row.decays, ones, finite_levels(row, k[i], m, arena), arena, inner);
+    const std::span<const Threshold> roots =
+        level_thresholds(row.decays, ones, finite_levels(row, k[i], m, arena), arena, inner);
     for_each_chunk(m, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      for (std::ptrdiff_t t = begin; t < end; ++t) {
-        b[i][t] = narrow<T>(orientation.sign * (roots.b[t].anchor + roots.b[t].offset));
-      }
+      narrow_all(begin, end, b[i], [&](std::ptrdiff_t t) {
+        return orientation.sign * (roots[t].anchor + roots[t].offset);
+      });
     });
   });
 }
@@ -54,12 +66,12 @@ void lap_sum_inverse_vjp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
     if (gk) fill(gk + i * m, m, row.valid ? 0 : kNaN);
     if (galpha) galpha[i] = row.valid ? 0 : kNaN;
     if (!row.valid) return;
-    const Scans<1> ones = scan_both<1>(row.decays, {}, arena, inner);
-    const Roots roots =
-        solve_levels(row.decays, lowest(ones), finite_levels(row, k[i], m, arena), arena, inner);
+    const std::span<const double> levels = finite_levels(row, k[i], m, arena);
     const std::span<const double> u = load(g[i], m, orientation.sign, arena, inner);
+    const Scans<0> ones = scan_both<0>(row.decays, {}, arena, inner);
+    const RootWeights roots = level_weights(row.decays, ones, levels, arena, inner);
     if (gr.data) {
-      const Scans<0> seen = scatter<0>(row.decays, roots.points, u, arena, inner);
+      const Scans<0> seen = scatter(row.decays, roots, u, arena, inner);
       const std::span<const Index> element = row.finite_order();
       for (std::ptrdiff_t j = 0; j < row.finite(); ++j) {
         gr[i][element[j]] = narrow<T>(orientation.sign * (seen.right[0][j] + seen.left[0][j]));
@@ -67,13 +79,13 @@ void lap_sum_inverse_vjp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
     }
     if (gk) {
       for (std::ptrdiff_t t = 0; t < m; ++t) {
-        gk[i * m + t] = capped<T>(u[t] * level_slope(roots.points[t], orientation.alpha));
+        gk[i * m + t] = capped<T>(u[t] * level_slope(roots, t, orientation.alpha));
       }
     }
     if (galpha) {
-      galpha[i] = orientation.alpha_sign * sum_over(m, inner, [&](std::ptrdiff_t t) {
-                    return u[t] * gather(ones, roots.points[t]).odd();
-                  });
+      const std::span<const double> slopes = alpha_slopes(row.decays, levels, arena, inner);
+      galpha[i] = orientation.alpha_sign *
+                  sum_over(m, inner, [&](std::ptrdiff_t t) { return u[t] * slopes[t]; });
     }
   });
 }
@@ -87,9 +99,9 @@ void lap_sum_inverse_jvp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
     const Orientation orientation(alpha[i], order);
     const SortedRow row = sort_row(r[i], r.length, orientation, Need::order, arena, inner);
     if (!row.valid) return fill(db[i], m, kNaN);
-    const Scans<1> ones = scan_both<1>(row.decays, {}, arena, inner);
-    const Roots roots =
-        solve_levels(row.decays, lowest(ones), finite_levels(row, k[i], m, arena), arena, inner);
+    const std::span<const double> levels = finite_levels(row, k[i], m, arena);
+    const Scans<0> ones = scan_both<0>(row.decays, {}, arena, inner);
+    const RootWeights roots = level_weights(row.decays, ones, levels, arena, inner);
     std::span<double> total = arena.take<double>(m);
     std::fill(total.begin(), total.end(), 0.0);
     const auto add = [&](auto&& part) {
@@ -98,17 +110,16 @@ void lap_sum_inverse_jvp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
     if (dr.data) {
       const Scans<0> moved =
           scan_both<0>(row.decays, {row.gather(dr[i], 1, arena, orientation.sign)}, arena, inner);
-      add([&](std::ptrdiff_t t) { return gather(moved, roots.points[t]).even(); });
+      add([&](std::ptrdiff_t t) { return gather(moved, roots, t); });
     }
     if (dk) {
       add([&](std::ptrdiff_t t) {
-        return capped<double>(dk[i * m + t] * level_slope(roots.points[t], orientation.alpha));
+        return capped<double>(dk[i * m + t] * level_slope(roots, t, orientation.alpha));
       });
     }
     if (dalpha) {
-      add([&](std::ptrdiff_t t) {
-        return orientation.alpha_sign * dalpha[i] * gather(ones, roots.points[t]).odd();
-      });
+      const std::span<const double> slopes = alpha_slopes(row.decays, levels, arena, inner);
+      add([&](std::ptrdiff_t t) { return orientation.alpha_sign * dalpha[i] * slopes[t]; });
     }
     for (std::ptrdiff_t t = 0; t < m; ++t) db[i][t] = narrow<T>(orientation.sign * total[t]);
   });

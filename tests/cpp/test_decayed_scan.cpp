@@ -109,23 +109,89 @@ std::vector<double> sorted_row(const test::Family& family, std::ptrdiff_t n) {
   return row;
 }
 
-TEST(DecayedScan, decays_are_gaps_and_losses) {
+TEST(DecayedScan, steps_are_gaps_and_losses) {
   test::for_each_target([] {
     for (const std::ptrdiff_t n : test::kLengths) {
       for (const double alpha : kAlphas) {
         test::Guarded<double> r(sorted_row(test::family("normal"), n));
         Arena arena;
-        const Decays decays = make_decays(r.span(), alpha, arena, 2);
-        ASSERT_EQ(decays.size(), n);
-        ASSERT_EQ(std::ssize(decays.gap), std::max<std::ptrdiff_t>(n - 1, 0));
-        ASSERT_EQ(decays.loss.size(), decays.gap.size());
+        const Steps steps = make_steps(r.span(), alpha, arena, 2);
+        ASSERT_EQ(steps.size(), n);
+        ASSERT_EQ(std::ssize(steps.gap), std::max<std::ptrdiff_t>(n - 1, 0));
+        ASSERT_EQ(steps.loss.size(), steps.gap.size());
         for (std::ptrdiff_t j = 0; j + 1 < n; ++j) {
           const double gap = std::min((r[j + 1] - r[j]) / alpha, math::kFar);
           const Real loss = -std::expm1(-Real(gap));
-          ASSERT_EQ(decays.gap[j], gap);
+          ASSERT_EQ(steps.gap[j], gap);
           ASSERT_TRUE(
-              within(decays.loss[j], loss,
+              within(steps.loss[j], loss,
                      allowed("decay_loss", "float64", "value", {{"ulp(y)", test::ulp(loss)}})));
+        }
+      }
+    }
+  });
+}
+
+TEST(DecayedScan, blocks_are_short_and_narrow) {
+  test::for_each_target([] {
+    for (const test::Family& family : test::kFamilies) {
+      for (const std::ptrdiff_t n : {0, 1, 63, 64, 65, 1000, 100003}) {
+        for (const double alpha : kAlphas) {
+          SCOPED_TRACE(testing::Message() << family.name << ", n = " << n << ", alpha = " << alpha);
+          const std::vector<double> r = sorted_row(family, n);
+          Arena arena;
+          const Decays decays = make_decays(r, alpha, arena, 2);
+          ASSERT_EQ(std::ssize(decays.first), decays.blocks() + 1);
+          ASSERT_EQ(decays.first.front(), 0);
+          ASSERT_EQ(decays.first.back(), n);
+          for (std::ptrdiff_t b = 0; b < decays.blocks(); ++b) {
+            const std::size_t begin = decays.first[b];
+            const std::size_t end = decays.first[b + 1];
+            ASSERT_GT(end, begin);
+            ASSERT_LE(end - begin, Decays::kBlock);
+            ASSERT_LE((r[end - 1] - r[begin]) / alpha, Decays::kSpan);
+            const Real rise = std::exp((Real(r[begin]) - decays.anchors.r[b]) / alpha);
+            const Real bound = allowed("rise", "float64", "value", {{"y", 1}});
+            ASSERT_TRUE(within(decays.rise[begin], rise, rise * bound));
+            ASSERT_TRUE(within(decays.fall[begin], 1 / rise, bound / rise));
+          }
+        }
+      }
+    }
+  });
+}
+
+// The fast scan against the slow one, on rows that fill blocks and on rows that break them up.
+TEST(DecayedScan, agrees_with_the_scan_by_steps) {
+  test::for_each_target([] {
+    for (const test::Family& family : test::kFamilies) {
+      for (const double alpha : {1e-6, 1e-3, 0.1, 10.0, 1e5}) {
+        SCOPED_TRACE(testing::Message() << family.name << ", alpha = " << alpha);
+        const std::vector<double> r = sorted_row(family, 20011);
+        Arena arena;
+        const Decays decays = make_decays(r, alpha, arena, 2);
+        const Steps steps = make_steps(r, alpha, arena, 2);
+        for (const int given : {0, 1}) {
+          const RandomWeights<0> weights(std::ssize(r), given);
+          std::vector<double> size(r.size(), 1.0);
+          if (given) {
+            std::transform(weights.w[0].begin(), weights.w[0].end(), size.begin(),
+                           [](double w) { return std::abs(w); });
+          }
+          const Scans<0> got = scan_both<0>(decays, weights.w, arena, 2);
+          for (const Toward toward : {Toward::right, Toward::left}) {
+            const std::span<double> fast = toward == Toward::right ? got.right[0] : got.left[0];
+            const std::span<double> slow = stepped_scan<0>(steps, toward, weights.w, arena, 2)[0];
+            const std::span<double> terms = stepped_scan<0>(steps, toward, {size}, arena, 2)[0];
+            const std::span<double> alone = decayed_scan<0>(decays, toward, weights.w, arena, 2)[0];
+            EXPECT_TRUE(test::same_bits(fast, alone));
+            for (std::size_t j = 0; j < r.size(); ++j) {
+              ASSERT_TRUE(within(
+                  fast[j], slow[j],
+                  2 * allowed("decayed_scan", "float64", "value", {{"sum|terms|", terms[j]}})))
+                  << "element " << j;
+            }
+          }
         }
       }
     }

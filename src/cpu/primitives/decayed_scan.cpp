@@ -1,175 +1,189 @@
-// A step over a gap g multiplies moment 0 by e^-g and shifts the higher ones binomially:
-// M_p <- e^-g sum_q C(p, q) g^(p-q) M_q.
+// Inside a block the sum at value j is fall[j] times a plain prefix sum of w * rise, both ways round
+// alike; what comes from other blocks is added to the prefix sum.
 #include "cpu/primitives/decayed_scan.h"
 
 #include <algorithm>
-#include <vector>
+#include <limits>
 
-#include "cpu/primitives/laplace.h"
+#include "cpu/primitives/anchored.h"
 #include "cpu/primitives/parallel.h"
-#include "math/laplace.h"
 
 namespace lapsum::cpu {
 namespace {
 
-template <int Order>
-using State = std::array<double, Order + 1>;
-
-// What the moments gain by being seen from a distance `gap` further away, before the decay itself.
-template <int Order>
-State<Order> gain(const State<Order>& m, double gap) {
-  State<Order> out{};
-  if constexpr (Order >= 1) out[1] = gap * m[0];
-  if constexpr (Order >= 2) out[2] = gap * (2 * m[1] + gap * m[0]);
-  if constexpr (Order >= 3) out[3] = gap * (3 * m[2] + gap * (3 * m[1] + gap * m[0]));
-  return out;
+// The end of the block that begins at `begin`.
+std::ptrdiff_t block_end(std::span<const double> r, double alpha, std::ptrdiff_t begin,
+                         std::ptrdiff_t limit) {
+  const std::ptrdiff_t end = std::min(begin + Decays::kBlock, limit);
+  const auto near = [&](double v) { return (v - r[begin]) / alpha <= Decays::kSpan; };
+  if (near(r[end - 1])) return end;
+  return std::partition_point(r.begin() + begin + 1, r.begin() + end, near) - r.begin();
 }
 
-template <int Order>
-State<Order> shifted(const State<Order>& m, double gap) {
-  State<Order> out = gain<Order>(m, gap);
-  for (int p = 0; p <= Order; ++p) out[p] += m[p];
-  return out;
-}
-
-// A sum with the rounding error of its last addition carried along (Knuth). Losses far below an ulp
-// of the moment would otherwise round away one after another, all in the same direction.
-struct Compensated {
-  double sum = 0, rest = 0;
-
-  double value() const { return sum + rest; }
-  void add(double x) {
-    const double total = sum + x;
-    const double part = total - sum;
-    rest += (sum - (total - part)) + (x - part);
-    sum = total;
+// Blocks never cross a chunk, so that chunks can be cut independently.
+std::span<Index> cut_blocks(std::span<const double> r, double alpha, Arena& arena, int threads) {
+  const std::ptrdiff_t n = std::ssize(r);
+  const std::ptrdiff_t chunks = chunk_count(n);
+  std::span<Index> first = arena.take<Index>(n + 1);
+  std::span<std::ptrdiff_t> counts = arena.take<std::ptrdiff_t>(chunks);
+  for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    std::ptrdiff_t count = 0;
+    for (std::ptrdiff_t j = begin; j < end; j = block_end(r, alpha, j, end)) {
+      first[begin + count++] = static_cast<Index>(j);
+    }
+    counts[begin / kChunk] = count;
+  });
+  std::ptrdiff_t total = chunks > 0 ? counts[0] : 0;
+  for (std::ptrdiff_t c = 1; c < chunks; ++c) {
+    std::copy_n(first.begin() + c * kChunk, counts[c], first.begin() + total);
+    total += counts[c];
   }
+  first[total] = static_cast<Index>(n);
+  return first.first(static_cast<std::size_t>(total + 1));
+}
+
+// body(b) for the blocks, about a chunk of values at a time.
+template <class Body>
+void for_each_block(const Decays& decays, int threads, Body&& body) {
+  constexpr std::ptrdiff_t kGroup = kChunk / Decays::kBlock;
+  const std::ptrdiff_t blocks = decays.blocks();
+  parallel_for((blocks + kGroup - 1) / kGroup, threads, [&](std::ptrdiff_t group, int) {
+    const std::ptrdiff_t end = std::min(blocks, (group + 1) * kGroup);
+    for (std::ptrdiff_t b = group * kGroup; b < end; ++b) body(b);
+  });
+}
+
+// One direction of a scan: the values of a block from the first one on, whichever way that is.
+template <Toward toward>
+class Scan {
+ public:
+  Scan(const Decays& decays, std::span<const double> w, Arena& arena)
+      : decays_(decays),
+        w_(w),
+        grow_(kRight ? decays.rise.data() : decays.fall.data()),
+        shrink_(kRight ? decays.fall.data() : decays.rise.data()),
+        at_(arena.take<double>(decays.size())),
+        totals_(arena.take<double>(decays.blocks())) {}
+
+  void sum(std::ptrdiff_t b) {
+    totals_[b] = w_.empty() ? prefix(b, [&](std::ptrdiff_t j) { return grow_[j]; })
+                            : prefix(b, [&](std::ptrdiff_t j) { return w_[j] * grow_[j]; });
+  }
+
+  void join(Arena& arena, int threads) {
+    joined_ = stepped_scan<0>(decays_.anchors, toward, {totals_}, arena, threads)[0];
+  }
+
+  void finish(std::ptrdiff_t b) {
+    const std::ptrdiff_t before = kRight ? b - 1 : b + 1;
+    const bool alone = before < 0 || before >= decays_.blocks();
+    const double carry = alone ? 0 : joined_[before] * decays_.anchors.keep[std::min(b, before)];
+    double* at = at_.data();
+    for (std::ptrdiff_t j = decays_.first[b]; j < decays_.first[b + 1]; ++j) {
+      at[j] = (at[j] + carry) * shrink_[j];
+    }
+  }
+
+  std::span<double> result() const { return at_; }
+
+ private:
+  static constexpr bool kRight = toward == Toward::right;
+
+  template <class Term>
+  double prefix(std::ptrdiff_t b, Term&& term) {
+    const std::ptrdiff_t begin = decays_.first[b];
+    const std::ptrdiff_t end = decays_.first[b + 1];
+    double* at = at_.data();
+    double sum = 0;
+    for (std::ptrdiff_t i = 0; i < end - begin; ++i) {
+      const std::ptrdiff_t j = kRight ? begin + i : end - 1 - i;
+      at[j] = sum += term(j);
+    }
+    return sum;
+  }
+
+  const Decays& decays_;
+  std::span<const double> w_;
+  const double* grow_;
+  const double* shrink_;
+  std::span<double> at_, totals_, joined_;
 };
 
-// Scans [begin, end) alone, as if nothing came before, and returns the moments at its last element.
-template <int Order, Toward toward>
-State<Order> scan_chunk(const Decays& decays, const Weights<Order>& w, std::ptrdiff_t begin,
-                        std::ptrdiff_t end, const Moments<Order>& at) {
-  constexpr bool kRight = toward == Toward::right;
-  std::array<Compensated, Order + 1> moment;
-  State<Order> m{};
-  const std::ptrdiff_t first = kRight ? begin : end - 1;
-  for (std::ptrdiff_t step = 0; step < end - begin; ++step) {
-    const std::ptrdiff_t j = kRight ? begin + step : end - 1 - step;
-    if (j != first) {
-      const std::ptrdiff_t between = kRight ? j - 1 : j;
-      const double keep = decays.keep[between];
-      const double loss = decays.loss[between];
-      const State<Order> more = gain<Order>(m, decays.gap[between]);
-      for (int p = 0; p <= Order; ++p) {
-        const double seen = m[p] + more[p];
-        if (loss < keep) {
-          moment[p].add(more[p] - loss * seen);
-        } else {
-          moment[p] = {keep > 0 ? keep * seen : 0, 0};
-        }
-      }
-    }
-    moment[0].add(w[0].empty() ? 1.0 : w[0][j]);
-    for (int p = 1; p <= Order; ++p) {
-      if (!w[p].empty()) moment[p].add(w[p][j]);
-    }
-    for (int p = 0; p <= Order; ++p) at[p][j] = m[p] = moment[p].value();
-  }
-  return m;
-}
-
-// Adds the moments `carry`, those at r[from], decayed, to the elements of [begin, end).
-template <int Order>
-void add_carry(const Decays& decays, const State<Order>& carry, std::ptrdiff_t from,
-               std::ptrdiff_t begin, std::ptrdiff_t end, const Moments<Order>& at) {
-  constexpr std::ptrdiff_t kBlock = 256;
-  std::array<double, kBlock> distance;
-  std::array<double, kBlock> decay;
-  const auto far = [&](std::ptrdiff_t j) {
-    return std::min(std::abs(decays.r[j] - decays.r[from]) / decays.alpha, math::kFar);
-  };
-  for (std::ptrdiff_t b = begin; b < end; b += kBlock) {
-    const std::ptrdiff_t count = std::min(kBlock, end - b);
-    if (std::min(far(b), far(b + count - 1)) >= math::kFar) continue;
-    for (std::ptrdiff_t i = 0; i < count; ++i) distance[i] = far(b + i);
-    exp_abs(distance.data(), count, decay.data());
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-      const State<Order> s = shifted<Order>(carry, distance[i]);
-      for (int p = 0; p <= Order; ++p) at[p][b + i] += decay[i] * s[p];
-    }
-  }
-}
-
-template <int Order, Toward toward>
-void scan(const Decays& decays, const Weights<Order>& w, const Moments<Order>& at, int threads) {
-  const std::ptrdiff_t n = decays.size();
-  const std::ptrdiff_t chunks = chunk_count(n);
-  if (chunks <= 1) {
-    scan_chunk<Order, toward>(decays, w, 0, n, at);
-    return;
-  }
-  constexpr bool kRight = toward == Toward::right;
-  std::vector<State<Order>> last(static_cast<std::size_t>(chunks));
-  for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    last[static_cast<std::size_t>(begin / kChunk)] =
-        scan_chunk<Order, toward>(decays, w, begin, end, at);
-  });
-  // last[c] becomes the moments at the last element of chunk c with all chunks before it.
-  const auto end_of = [&](std::ptrdiff_t c) {
-    return kRight ? std::min(n, (c + 1) * kChunk) - 1 : c * kChunk;
-  };
-  for (std::ptrdiff_t step = 1; step < chunks; ++step) {
-    const std::ptrdiff_t c = kRight ? step : chunks - 1 - step;
-    const std::ptrdiff_t before = kRight ? c - 1 : c + 1;
-    const double gap = std::min(
-        std::abs(decays.r[end_of(c)] - decays.r[end_of(before)]) / decays.alpha, math::kFar);
-    const State<Order> s = shifted<Order>(last[static_cast<std::size_t>(before)], gap);
-    for (int p = 0; p <= Order; ++p) last[static_cast<std::size_t>(c)][p] += std::exp(-gap) * s[p];
-  }
-  for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    const std::ptrdiff_t c = begin / kChunk;
-    const std::ptrdiff_t before = kRight ? c - 1 : c + 1;
-    if (before < 0 || before >= chunks) return;
-    add_carry<Order>(decays, last[static_cast<std::size_t>(before)], end_of(before), begin, end,
-                     at);
-  });
+template <class... Scan>
+void run(const Decays& decays, Arena& arena, int threads, Scan&... scan) {
+  for_each_block(decays, threads, [&](std::ptrdiff_t b) { (scan.sum(b), ...); });
+  (scan.join(arena, threads), ...);
+  for_each_block(decays, threads, [&](std::ptrdiff_t b) { (scan.finish(b), ...); });
 }
 
 }  // namespace
 
 Decays make_decays(std::span<const double> sorted, double alpha, Arena& arena, int threads) {
-  const auto n = static_cast<std::ptrdiff_t>(sorted.size());
-  const std::ptrdiff_t gaps = std::max<std::ptrdiff_t>(n - 1, 0);
-  std::span<double> gap = arena.take<double>(gaps);
-  std::span<double> keep = arena.take<double>(gaps);
-  std::span<double> loss = arena.take<double>(gaps);
-  for_each_chunk(gaps, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    for (std::ptrdiff_t j = begin; j < end; ++j) {
-      gap[j] = std::min((sorted[j + 1] - sorted[j]) / alpha, math::kFar);
-    }
-    exp_abs(gap.data() + begin, end - begin, keep.data() + begin);
-    decay_loss(gap.data() + begin, end - begin, loss.data() + begin);
+  const std::ptrdiff_t n = std::ssize(sorted);
+  const std::span<const Index> first = cut_blocks(sorted, alpha, arena, threads);
+  std::span<double> anchors = arena.take<double>(std::ssize(first) - 1);
+  std::span<double> rise = arena.take<double>(n);
+  std::span<double> fall = arena.take<double>(n);
+  for (std::size_t b = 0; b < anchors.size(); ++b) {
+    anchors[b] = 0.5 * sorted[first[b]] + 0.5 * sorted[first[b + 1] - 1];
+  }
+  const double rate = std::min(1 / alpha, std::numeric_limits<double>::max());
+  std::span<double> keep = arena.take<double>(n);
+  Decays decays{sorted, rise, fall, keep, first, make_steps(anchors, alpha, arena, threads), alpha};
+  for_each_block(decays, threads, [&](std::ptrdiff_t b) {
+    std::fill(fall.begin() + first[b], fall.begin() + first[b + 1], anchors[b]);
   });
-  return {sorted, gap, keep, loss, alpha};
+  for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    rise_and_fall(sorted.data() + begin, end - begin, rate, rise.data() + begin,
+                  fall.data() + begin);
+  });
+  for_each_block(decays, threads, [&](std::ptrdiff_t b) {
+    const std::ptrdiff_t last = static_cast<std::ptrdiff_t>(first[b + 1]) - 1;
+    for (std::ptrdiff_t j = first[b]; j < last; ++j) keep[j] = rise[j] * fall[j + 1];
+    keep[last] = last + 1 < n ? rise[last] * fall[last + 1] * decays.anchors.keep[b] : 0;
+  });
+  return decays;
 }
 
 template <int Order>
 Moments<Order> decayed_scan(const Decays& decays, Toward toward, const Weights<Order>& w,
                             Arena& arena, int threads) {
-  Moments<Order> at;
-  for (std::span<double>& moment : at) moment = arena.take<double>(decays.size());
-  if (toward == Toward::right) {
-    scan<Order, Toward::right>(decays, w, at, threads);
+  if constexpr (Order > 0) {
+    const Steps steps = make_steps(decays.r, decays.alpha, arena, threads);
+    return stepped_scan<Order>(steps, toward, w, arena, threads);
+  } else if (toward == Toward::right) {
+    Scan<Toward::right> scan(decays, w[0], arena);
+    run(decays, arena, threads, scan);
+    return {scan.result()};
   } else {
-    scan<Order, Toward::left>(decays, w, at, threads);
+    Scan<Toward::left> scan(decays, w[0], arena);
+    run(decays, arena, threads, scan);
+    return {scan.result()};
   }
-  return at;
+}
+
+template <int Order>
+Scans<Order> scan_both(const Decays& decays, const Weights<Order>& w, Arena& arena, int threads) {
+  if constexpr (Order > 0) {
+    const Steps steps = make_steps(decays.r, decays.alpha, arena, threads);
+    return {stepped_scan<Order>(steps, Toward::right, w, arena, threads),
+            stepped_scan<Order>(steps, Toward::left, w, arena, threads)};
+  } else {
+    Scan<Toward::right> right(decays, w[0], arena);
+    Scan<Toward::left> left(decays, w[0], arena);
+    run(decays, arena, threads, right, left);
+    return {{right.result()}, {left.result()}};
+  }
 }
 
 template Moments<0> decayed_scan<0>(const Decays&, Toward, const Weights<0>&, Arena&, int);
 template Moments<1> decayed_scan<1>(const Decays&, Toward, const Weights<1>&, Arena&, int);
 template Moments<2> decayed_scan<2>(const Decays&, Toward, const Weights<2>&, Arena&, int);
 template Moments<3> decayed_scan<3>(const Decays&, Toward, const Weights<3>&, Arena&, int);
+
+template Scans<0> scan_both<0>(const Decays&, const Weights<0>&, Arena&, int);
+template Scans<1> scan_both<1>(const Decays&, const Weights<1>&, Arena&, int);
+template Scans<2> scan_both<2>(const Decays&, const Weights<2>&, Arena&, int);
+template Scans<3> scan_both<3>(const Decays&, const Weights<3>&, Arena&, int);
 
 }  // namespace lapsum::cpu

@@ -1,45 +1,46 @@
 // The primitive everything is made of: sums over a sorted row that decay with distance.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <span>
 
-#include "cpu/primitives/arena.h"
+#include "cpu/primitives/argsort.h"
+#include "cpu/primitives/stepped_scan.h"
 
 namespace lapsum::cpu {
 
-/// Sorted finite values with the decay from each to the next: gap[j] = (r[j+1] - r[j]) / alpha, cut
-/// at math::kFar, keep[j] = e^{-gap[j]} and loss[j] = 1 - keep[j]. A step takes the smaller of the
-/// two, which has all its digits: a keep near 1 has rounded the gap away, and thousands of such
-/// roundings add up; a loss near 1 has rounded away what is kept.
+/// Sorted finite values in blocks of at most kBlock values that lie within kSpan alphas. Inside a
+/// block decays are ratios of exponentials seen from its anchor, the middle of its ends: rise[j] =
+/// e^{(r[j] - anchor) / alpha}, fall[j] = 1 / rise[j]. So a block needs one exponential per value
+/// and no chain of products, whose roundings would add up; `anchors` joins the blocks, step by step.
 struct Decays {
-  std::span<const double> r, gap, keep, loss;
+  static constexpr std::ptrdiff_t kBlock = 64;
+  static constexpr double kSpan = 16;
+
+  std::span<const double> r, rise, fall;
+  std::span<const double> keep;  ///< e^{-(r[j+1] - r[j]) / alpha}; 0 at the last
+  std::span<const Index> first;  ///< where each block begins, and at last the size
+  Steps anchors;
   double alpha = 1;
 
   std::ptrdiff_t size() const { return static_cast<std::ptrdiff_t>(r.size()); }
+  std::ptrdiff_t blocks() const { return anchors.size(); }
 };
 
 Decays make_decays(std::span<const double> sorted, double alpha, Arena& arena, int threads);
 
-/// Which way a scan runs: `right` from the first value to the last, so that element j sees those
-/// before it; `left` the other way.
-enum class Toward { right, left };
-
-/// Decayed moments at every value: at[p][j] = sum_i w_i zeta^p e^-zeta over the elements i up to
-/// and including j on the side the scan comes from, zeta = |r_j - r_i| / alpha.
-template <int Order>
-using Moments = std::array<std::span<double>, Order + 1>;
-
-/// Weights of a scan, one entry per value and order: w[0] are the w_i above; w[p] adds to moment p
-/// directly, for sources that do not lie on a value. An empty w[0] stands for ones, another empty
-/// one for zeros.
-template <int Order>
-using Weights = std::array<std::span<const double>, Order + 1>;
-
-/// O(n); rows longer than a chunk are scanned by chunks, in parallel, and joined in order.
+/// The decayed moments of `w` at every value. O(n).
 template <int Order>
 Moments<Order> decayed_scan(const Decays& decays, Toward toward, const Weights<Order>& w,
                             Arena& arena, int threads);
+
+/// The two directions of a scan with the same weights.
+template <int Order>
+struct Scans {
+  Moments<Order> right, left;  ///< toward the right, toward the left
+};
+
+template <int Order>
+Scans<Order> scan_both(const Decays& decays, const Weights<Order>& w, Arena& arena, int threads);
 
 }  // namespace lapsum::cpu

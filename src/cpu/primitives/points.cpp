@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "cpu/primitives/argsort.h"
+#include "cpu/primitives/intervals.h"
 #include "cpu/primitives/laplace.h"
 #include "cpu/primitives/parallel.h"
 #include "math/interval.h"
@@ -18,6 +19,18 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kMaxZ = 1e300;               // so that differences and products of z stay numbers
 constexpr Point kNowhere{-1, 0, 0, 0, 0, 0};  // sees nothing, is seen by nothing
 constexpr Point kUnknown{-1, 0, 0, kNaN, kNaN, kNaN};  // makes NaN of all it meets
+
+// The last j in [-1, n - 1] with beyond(j), which is true up to some j and false after it.
+template <class Beyond>
+std::ptrdiff_t last_beyond(std::ptrdiff_t n, Beyond&& beyond) {
+  std::ptrdiff_t j = -1;
+  std::ptrdiff_t stop = n;
+  while (stop - j > 1) {
+    const std::ptrdiff_t middle = j + (stop - j) / 2;
+    (beyond(middle) ? j : stop) = middle;
+  }
+  return j;
+}
 
 // body(t, j) for every query t, j in [-1, n - 1] being the last value that query t lies beyond.
 // beyond(t, j) must be monotone: true up to some j, then false; and j ascends with the query.
@@ -36,17 +49,135 @@ void walk(std::ptrdiff_t n, std::span<const double> queries, Arena& arena, int t
     std::ptrdiff_t j = -1;
     for (std::ptrdiff_t i = begin; i < end; ++i) {
       const std::ptrdiff_t t = order.empty() ? i : static_cast<std::ptrdiff_t>(order[i]);
-      if (i == begin) {
-        std::ptrdiff_t stop = n;
-        while (stop - j > 1) {
-          const std::ptrdiff_t middle = j + (stop - j) / 2;
-          (beyond(t, middle) ? j : stop) = middle;
-        }
-      }
+      if (i == begin) j = last_beyond(n, [&](std::ptrdiff_t at) { return beyond(t, at); });
       while (j + 1 < n && beyond(t, j + 1)) ++j;
       body(t, j);
     }
   });
+}
+
+// Levels of a row: how many values lie left of each root, and whether math::solve_interval or the
+// limits must look after some of them.
+struct Located {
+  std::span<const Index> lefts;
+  bool regular;  // all inside (0, n), none all but an integer
+};
+
+bool inside(double k, std::ptrdiff_t n) { return k > 0 && k < static_cast<double>(n); }
+
+// Levels with steps of one, as those of a soft sort, need no search: every value marks the first
+// level beyond it, and a level has as many values on its left as the last mark says.
+Located locate_levels(const SummedRow& row, std::span<const double> k, Arena& arena, int threads) {
+  const std::ptrdiff_t m = std::ssize(k);
+  std::span<Index> lefts = arena.take<Index>(m);
+  // LapSum(r_j) = j + 1/2 + (behind - before) / 2; the integer part is compared first, exactly.
+  const auto beyond = [&](std::ptrdiff_t t, std::ptrdiff_t j) {
+    return k[t] - (static_cast<double>(j) + 0.5) > 0.5 * (row.behind[j] - row.before[j]);
+  };
+  bool unit_steps = m > 0;
+  for (std::ptrdiff_t t = 0; t < m; ++t) unit_steps &= k[t] == k[0] + static_cast<double>(t);
+  if (!unit_steps) {
+    walk(row.n, k, arena, threads, beyond,
+         [&](std::ptrdiff_t t, std::ptrdiff_t j) { lefts[t] = static_cast<Index>(j + 1); });
+    return {lefts, false};
+  }
+  for_each_chunk(m, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    std::fill(lefts.begin() + begin, lefts.begin() + end, Index{0});
+    std::ptrdiff_t j = last_beyond(row.n, [&](std::ptrdiff_t i) { return beyond(begin, i); }) + 1;
+    lefts[begin] = static_cast<Index>(j);
+    constexpr std::ptrdiff_t kBlock = 256;
+    const auto last = static_cast<std::int32_t>(end - begin);
+    for (std::int32_t next = 0; j < row.n && next < last;) {
+      std::int32_t first[kBlock];
+      const std::ptrdiff_t count = std::min(kBlock, row.n - j);
+      const SummedRow part{row.r + j,      row.keep + j, row.before + j,
+                           row.behind + j, count,        row.alpha};
+      first_levels_beyond(part, k[begin] - static_cast<double>(j), first);
+      for (std::ptrdiff_t i = 0; i < count; ++i) {
+        next = std::max(first[i], 0);
+        if (next >= last) break;
+        lefts[begin + next] = static_cast<Index>(++j);
+      }
+    }
+    Index most = 0;
+    for (std::ptrdiff_t t = begin; t < end; ++t) lefts[t] = most = std::max(most, lefts[t]);
+  });
+  const bool whole = std::abs(k[0] - std::round(k[0])) < kLeastExcess;
+  return {lefts, !whole && inside(k.front(), row.n) && inside(k.back(), row.n)};
+}
+
+SummedRow summed(const Decays& decays, const Scans<0>& ones) {
+  return {decays.r.data(),     decays.keep.data(), ones.right[0].data(),
+          ones.left[0].data(), decays.size(),      decays.alpha};
+}
+
+constexpr std::ptrdiff_t kLevelBlock = 128;
+
+// body(levels, begin) for blocks of at most kLevelBlock levels.
+template <class Body>
+void for_each_level_block(const SummedRow& row, std::span<const double> k, const Located& at,
+                          int threads, Body&& body) {
+  if (row.n == 0) return;
+  for_each_chunk(std::ssize(k), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for (std::ptrdiff_t t = begin; t < end; t += kLevelBlock) {
+      body(LevelsAt{k.data() + t, at.lefts.data() + t, std::min(kLevelBlock, end - t)}, t);
+    }
+  });
+}
+
+// body(t, root) for the levels inside that vectors do not solve, outside(t) for those beyond.
+template <class Body, class Outside>
+void mend(const SummedRow& row, std::span<const double> k, const Located& at, int threads,
+          Body&& body, Outside&& outside) {
+  if (at.regular) return;
+  for_each_chunk(std::ssize(k), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for (std::ptrdiff_t t = begin; t < end; ++t) {
+      const auto c = static_cast<std::ptrdiff_t>(at.lefts[t]);
+      const double excess = k[t] - static_cast<double>(c);
+      if (!inside(k[t], row.n)) {
+        outside(t);
+      } else if (std::abs(excess) < kLeastExcess) {
+        const math::Interval between{c > 0 ? row.r[c - 1] : -kInf, c > 0 ? row.before[c - 1] : 0,
+                                     c < row.n ? row.r[c] : kInf, c < row.n ? row.behind[c] : 0};
+        body(t, math::solve_interval(between, excess, row.alpha));
+      }
+    }
+  });
+}
+
+void solve_thresholds(const SummedRow& row, std::span<const double> k, const Located& at,
+                      std::span<Threshold> b, int threads) {
+  for_each_level_block(row, k, at, threads, [&](const LevelsAt& levels, std::ptrdiff_t begin) {
+    double anchor[kLevelBlock];
+    double offset[kLevelBlock];
+    solve_roots(row, levels, anchor, offset);
+    for (std::ptrdiff_t i = 0; i < levels.count; ++i) b[begin + i] = {anchor[i], offset[i]};
+  });
+  mend(
+      row, k, at, threads, [&](std::ptrdiff_t t, const math::Root& root) { b[t] = root.b; },
+      [&](std::ptrdiff_t t) {
+        b[t] = {std::isnan(k[t]) ? kNaN : k[t] > 0 ? kInf : -kInf, 0};
+      });
+}
+
+RootWeights solve_root_weights(const SummedRow& row, std::span<const double> k, const Located& at,
+                               Arena& arena, int threads) {
+  const std::ptrdiff_t m = std::ssize(k);
+  std::span<double> left = arena.take<double>(m);
+  std::span<double> right = arena.take<double>(m);
+  std::span<double> total = arena.take<double>(m);
+  for_each_level_block(row, k, at, threads, [&](const LevelsAt& levels, std::ptrdiff_t t) {
+    solve_weights(row, levels, &left[t], &right[t], &total[t]);
+  });
+  mend(
+      row, k, at, threads,
+      [&](std::ptrdiff_t t, const math::Root& root) {
+        left[t] = root.left_weight;
+        right[t] = root.right_weight;
+        total[t] = root.total;
+      },
+      [&](std::ptrdiff_t t) { left[t] = right[t] = total[t] = std::isnan(k[t]) ? kNaN : 0; });
+  return {at.lefts, left, right, total};
 }
 
 }  // namespace
@@ -88,34 +219,64 @@ std::span<Point> locate(const Decays& decays, std::span<const double> x, bool ti
 
 Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const double> k,
                    Arena& arena, int threads) {
-  const std::ptrdiff_t n = decays.size();
-  const auto m = static_cast<std::ptrdiff_t>(k.size());
-  const std::span<double> before = ones.right[0];
-  const std::span<double> behind = ones.left[0];
-  Roots roots{arena.take<Point>(m), arena.take<Threshold>(m)};
-  // LapSum(r_j) = j + 1/2 + (behind - before) / 2; the integer part is compared first, exactly.
-  const auto beyond = [&](std::ptrdiff_t t, std::ptrdiff_t j) {
-    return k[t] - (static_cast<double>(j) + 0.5) > 0.5 * (behind[j] - before[j]);
-  };
-  walk(n, k, arena, threads, beyond, [&](std::ptrdiff_t t, std::ptrdiff_t j) {
-    roots.points[t] = std::isnan(k[t]) ? kUnknown : kNowhere;
-    if (!(k[t] > 0 && k[t] < static_cast<double>(n))) {
-      roots.b[t] = {std::isnan(k[t]) ? kNaN : k[t] > 0 ? kInf : -kInf, 0};
-      return;
+  const SummedRow row = summed(decays, ones);
+  Roots roots{arena.take<Point>(std::ssize(k)), arena.take<Threshold>(std::ssize(k))};
+  const Arena::Scope scope(arena);
+  const Located at = locate_levels(row, k, arena, threads);
+  solve_thresholds(row, k, at, roots.b, threads);
+  const RootWeights weights = solve_root_weights(row, k, at, arena, threads);
+  for_each_chunk(std::ssize(k), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for (std::ptrdiff_t t = begin; t < end; ++t) {
+      if (!inside(k[t], row.n)) {
+        roots.points[t] = std::isnan(k[t]) ? kUnknown : kNowhere;
+        continue;
+      }
+      const auto c = static_cast<std::ptrdiff_t>(at.lefts[t]);
+      const Threshold& b = roots.b[t];
+      const auto z = [&](double weight, double distance) {
+        return weight > 0 ? std::min(distance / row.alpha, kMaxZ) : 0;
+      };
+      roots.points[t] = {c - 1,
+                         c > 0 ? z(weights.left[t], (b.anchor - row.r[c - 1]) + b.offset) : 0,
+                         c < row.n ? z(weights.right[t], (row.r[c] - b.anchor) - b.offset) : 0,
+                         weights.left[t],
+                         weights.right[t],
+                         weights.total[t]};
     }
-    const math::Interval at{j >= 0 ? decays.r[j] : -kInf, j >= 0 ? before[j] : 0,
-                            j + 1 < n ? decays.r[j + 1] : kInf, j + 1 < n ? behind[j + 1] : 0};
-    const math::Root root =
-        math::solve_interval(at, k[t] - static_cast<double>(j + 1), decays.alpha);
-    roots.b[t] = root.b;
-    roots.points[t] = {j,
-                       root.left_weight > 0 ? std::min(root.left_z, kMaxZ) : 0,
-                       root.right_weight > 0 ? std::min(root.right_z, kMaxZ) : 0,
-                       root.left_weight,
-                       root.right_weight,
-                       root.total};
   });
   return roots;
+}
+
+std::span<const Threshold> level_thresholds(const Decays& decays, const Scans<0>& ones,
+                                            std::span<const double> k, Arena& arena, int threads) {
+  const SummedRow row = summed(decays, ones);
+  std::span<Threshold> b = arena.take<Threshold>(std::ssize(k));
+  const Arena::Scope scope(arena);
+  solve_thresholds(row, k, locate_levels(row, k, arena, threads), b, threads);
+  return b;
+}
+
+RootWeights level_weights(const Decays& decays, const Scans<0>& ones, std::span<const double> k,
+                          Arena& arena, int threads) {
+  const SummedRow row = summed(decays, ones);
+  return solve_root_weights(row, k, locate_levels(row, k, arena, threads), arena, threads);
+}
+
+Scans<0> scatter(const Decays& decays, const RootWeights& roots, std::span<const double> u,
+                 Arena& arena, int threads) {
+  const std::ptrdiff_t n = decays.size();
+  std::span<double> at_left = arena.take<double>(n + 1);
+  std::span<double> at_right = arena.take<double>(n + 1);
+  std::fill(at_left.begin(), at_left.end(), 0.0);
+  std::fill(at_right.begin(), at_right.end(), 0.0);
+  // One place more on the outer side takes what goes to no value, which is nothing.
+  for (std::size_t t = 0; t < u.size(); ++t) {
+    at_left[roots.lefts[t]] += u[t] * roots.left[t];
+    at_right[roots.lefts[t]] += u[t] * roots.right[t];
+  }
+  const auto size = static_cast<std::size_t>(n);
+  return {decayed_scan<0>(decays, Toward::right, {at_right.first(size)}, arena, threads),
+          decayed_scan<0>(decays, Toward::left, {at_left.last(size)}, arena, threads)};
 }
 
 template <int Order>

@@ -21,18 +21,6 @@ struct Point {
   double scale;
 };
 
-/// The two directions of a scan with the same weights.
-template <int Order>
-struct Scans {
-  Moments<Order> right, left;  ///< toward the right, toward the left
-};
-
-template <int Order>
-Scans<Order> scan_both(const Decays& decays, const Weights<Order>& w, Arena& arena, int threads) {
-  return {decayed_scan<Order>(decays, Toward::right, w, arena, threads),
-          decayed_scan<Order>(decays, Toward::left, w, arena, threads)};
-}
-
 /// What a point sees on each side: sum_i w_i |z|^order e^-|z| / scale over the elements left of it
 /// and right of it, z = (x - r_i) / alpha.
 struct Sides {
@@ -83,5 +71,26 @@ struct Roots {
 };
 Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const double> k,
                    Arena& arena, int threads);
+
+/// The roots alone.
+std::span<const Threshold> level_thresholds(const Decays& decays, const Scans<0>& ones,
+                                            std::span<const double> k, Arena& arena, int threads);
+
+/// The weights alone: how many values lie left of each root, and the weights of the two next to it.
+struct RootWeights {
+  std::span<const Index> lefts;
+  std::span<const double> left, right, total;
+};
+RootWeights level_weights(const Decays& decays, const Scans<0>& ones, std::span<const double> k,
+                          Arena& arena, int threads);
+
+/// sum_i w_i q_i, from the scans of w: the adjoint of the scatter below.
+inline double gather(const Scans<0>& scans, const RootWeights& roots, std::ptrdiff_t t) {
+  const Index c = roots.lefts[t];
+  return (c > 0 ? roots.left[t] * scans.right[0][c - 1] : 0) +
+         (c < scans.left[0].size() ? roots.right[t] * scans.left[0][c] : 0);
+}
+Scans<0> scatter(const Decays& decays, const RootWeights& roots, std::span<const double> u,
+                 Arena& arena, int threads);
 
 }  // namespace lapsum::cpu

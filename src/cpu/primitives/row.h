@@ -58,6 +58,18 @@ T narrow(double x) {
   return static_cast<T>(x > kMax ? kMax : x < -kMax ? -kMax : x);
 }
 
+/// out[i] = narrow(value(i)) on [begin, end).
+template <class T, class Value>
+void narrow_all(std::ptrdiff_t begin, std::ptrdiff_t end, T* out, Value&& value) {
+  bool overflow = false;
+  for (std::ptrdiff_t i = begin; i < end; ++i) {
+    out[i] = static_cast<T>(value(i));
+    overflow |= std::abs(out[i]) > std::numeric_limits<T>::max();
+  }
+  if (!overflow) return;
+  for (std::ptrdiff_t i = begin; i < end; ++i) out[i] = narrow<T>(value(i));
+}
+
 /// As narrow, but for results that grow without bound: infinite becomes T's largest number too.
 template <class T>
 T capped(double x) {

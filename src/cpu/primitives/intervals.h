@@ -1,0 +1,40 @@
+// math/interval.h for many intervals at once, vectorised.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace lapsum::cpu {
+
+/// A sorted row, not empty, with the decayed sums of ones at its values, from both sides.
+struct SummedRow {
+  const double* r;
+  const double* keep;    ///< the decay from each value to the next; n entries
+  const double* before;  ///< scanned toward the right
+  const double* behind;  ///< scanned toward the left
+  std::ptrdiff_t n;
+  double alpha;
+};
+
+/// Which intervals: level k[t] has lefts[t] values on its left.
+struct LevelsAt {
+  const double* k;
+  const std::uint32_t* lefts;
+  std::ptrdiff_t count;
+};
+
+/// first[j] = the first of the levels `level`, level + 1, ... that lies beyond value j, counted from
+/// 0; negative where earlier ones would.
+void first_levels_beyond(const SummedRow& row, double level, std::int32_t* first);
+
+/// Below this excess, all but an integer, math::solve_interval must be asked.
+inline constexpr double kLeastExcess = 1e-100;
+
+/// The roots b of levels inside (0, n), as math::solve_interval gives them: anchor and offset.
+void solve_roots(const SummedRow& row, const LevelsAt& levels, double* anchor, double* offset);
+
+/// The softmax weights of the two values next to each root.
+void solve_weights(const SummedRow& row, const LevelsAt& levels, double* left, double* right,
+                   double* total);
+
+}  // namespace lapsum::cpu
