@@ -11,6 +11,7 @@ namespace {
 // Levels among the finite values: those of the row less the elements at -inf.
 std::span<const double> finite_levels(const SortedRow& row, const double* k, std::ptrdiff_t count,
                                       Arena& arena) {
+  if (row.below == 0) return {k, static_cast<std::size_t>(count)};
   std::span<double> out = arena.take<double>(count);
   for (std::ptrdiff_t t = 0; t < count; ++t) out[t] = k[t] - static_cast<double>(row.below);
   return out;

@@ -1,8 +1,10 @@
 // Scratch memory: buffers handed out in order, reused by the next row.
-// Each buffer is an allocation of its own, so that a sanitizer sees what runs over its end.
+// Each buffer is an allocation of its own, so that a sanitizer sees what runs over its end. Large
+// ones ask for huge pages: mapping fresh memory in small pages costs more than filling it.
 #pragma once
 
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
 #include <span>
 #include <vector>
@@ -24,6 +26,12 @@ class Arena {
     std::size_t used_;
   };
 
+  std::size_t bytes() const {
+    std::size_t sum = 0;
+    for (const Buffer& buffer : buffers_) sum += buffer.bytes;
+    return sum;
+  }
+
   /// An uninitialised span of n elements of a trivial type, valid until the end of the scope.
   template <class T>
   std::span<T> take(std::ptrdiff_t n) {
@@ -31,19 +39,44 @@ class Arena {
     if (used_ == buffers_.size()) buffers_.emplace_back();
     Buffer& buffer = buffers_[used_++];
     if (buffer.bytes < bytes || !buffer.data) {
-      buffer.data.reset(new std::byte[bytes]);
+      buffer.data.reset();
+      buffer.data.reset(allocate(bytes));
       buffer.bytes = bytes;
     }
     return {reinterpret_cast<T*>(buffer.data.get()), static_cast<std::size_t>(n)};
   }
 
  private:
+  struct Free {
+    void operator()(std::byte* data) const { std::free(data); }
+  };
+  /// Throws std::bad_alloc.
+  static std::byte* allocate(std::size_t bytes);
+
   struct Buffer {
-    std::unique_ptr<std::byte[]> data;
+    std::unique_ptr<std::byte, Free> data;
     std::size_t bytes = 0;
   };
   std::vector<Buffer> buffers_;
   std::size_t used_ = 0;
+};
+
+/// The arenas of one call, one for each of its threads. The calling thread keeps them for its next
+/// call, as long as all threads together keep no more than kMostKept bytes: memory fresh from the
+/// system costs more than the work on it.
+class Scratch {
+ public:
+  static constexpr std::size_t kMostKept = std::size_t{256} << 20;
+
+  explicit Scratch(int threads);
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  Arena& operator[](int thread) { return arenas_[static_cast<std::size_t>(thread)]; }
+
+ private:
+  std::vector<Arena> arenas_;
 };
 
 }  // namespace lapsum::cpu

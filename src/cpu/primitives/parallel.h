@@ -91,11 +91,11 @@ void for_each_row(std::ptrdiff_t rows, std::ptrdiff_t length, int threads, Body&
       std::max<std::ptrdiff_t>(1, 1024 / std::max<std::ptrdiff_t>(length, 1));
   const int outer = inside ? 1 : threads;
   const int inner = inside ? threads : 1;
-  std::vector<Arena> arenas(static_cast<std::size_t>(outer));
+  Scratch scratch(outer);
   parallel_for(
       rows, outer,
       [&](std::ptrdiff_t row, int thread) {
-        Arena& arena = arenas[static_cast<std::size_t>(thread)];
+        Arena& arena = scratch[thread];
         const Arena::Scope scope(arena);
         body(row, arena, inner);
       },
