@@ -5,6 +5,7 @@
 
 #include "cpu/primitives/points.h"
 #include "cpu/primitives/sorted_row.h"
+#include "cpu/primitives/tiled_rows.h"
 #include "instantiate.h"
 
 namespace lapsum::cpu {
@@ -39,7 +40,7 @@ std::span<double> alpha_slopes(const SortedRow& row, double peak, Arena& arena, 
 
 template <class T>
 void soft_rank(Rows<const T> x, const PerRow& alpha, Rows<T> rank, Order order, Threads threads) {
-  for_each_row(x.count, x.length, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
+  const auto row_by_row = [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const std::ptrdiff_t n = x.length;
     const SortedRow row =
         sort_row(x[i], n, Orientation(alpha[i], order), Need::order, arena, inner);
@@ -63,13 +64,19 @@ void soft_rank(Rows<const T> x, const PerRow& alpha, Rows<T> rank, Order order, 
         out[row.order[p]] = static_cast<T>(value);
       }
     });
-  });
+  };
+  const auto tiled = [&](const auto& rows, Arena& arena) {
+    float* out = rows.room(arena);
+    rank_tile(rows.tile(), out, arena);
+    rows.store(out, rank);
+  };
+  for_each_row_or_tile(x, alpha, order, threads, tiled, row_by_row);
 }
 
 template <class T>
 void soft_rank_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T> gx,
                    double* galpha, Order order, Threads threads) {
-  for_each_row(x.count, x.length, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
+  const auto row_by_row = [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const Orientation orientation(alpha[i], order);
     const SortedRow row = sort_row(x[i], x.length, orientation, Need::order, arena, inner);
     if (gx.data) fill(gx[i], x.length, row.valid ? 0 : kNaN);
@@ -88,7 +95,14 @@ void soft_rank_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T
       galpha[i] = orientation.alpha_sign *
                   sum_over(row.finite(), inner, [&](std::ptrdiff_t j) { return v[j] * slopes[j]; });
     }
-  });
+  };
+  if (galpha || !gx.data) return for_each_row(x.count, x.length, threads, row_by_row);
+  const auto tiled = [&](const auto& rows, Arena& arena) {
+    float* out = rows.room(arena);
+    rank_tile_vjp(rows.tile(), rows.load(g, arena), out, arena);
+    rows.store(out, gx);
+  };
+  for_each_row_or_tile(x, alpha, order, threads, tiled, row_by_row);
 }
 
 template <class T>

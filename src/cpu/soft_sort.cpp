@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "cpu/lap_sum_inverse.h"
+#include "cpu/primitives/tiled_rows.h"
 #include "instantiate.h"
 
 namespace lapsum::cpu {
@@ -20,19 +21,45 @@ class HalfIntegers {
   std::vector<double> values_;
 };
 
+template <class T>
+Rows<T> one_row(Rows<T> rows, std::ptrdiff_t i) {
+  return {rows[i], 1, rows.length};
+}
+
 }  // namespace
 
 template <class T>
 void soft_sort(Rows<const T> x, const PerRow& alpha, Rows<T> sorted, Order order, Threads threads) {
   const HalfIntegers at(x.length);
-  lap_sum_inverse(x, at.levels(), alpha, sorted, order, threads);
+  if (!fits_tile<T>(x.length)) {
+    return lap_sum_inverse(x, at.levels(), alpha, sorted, order, threads);
+  }
+  const auto tiled = [&](const auto& rows, Arena& arena) {
+    float* out = rows.room(arena);
+    sort_tile(rows.tile(), out, arena);
+    rows.store(out, sorted);
+  };
+  for_each_row_or_tile(x, alpha, order, threads, tiled, [&](std::ptrdiff_t i, Arena&, int inner) {
+    lap_sum_inverse(one_row(x, i), at.levels(), alpha[i], one_row(sorted, i), order, inner);
+  });
 }
 
 template <class T>
 void soft_sort_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T> gx,
                    double* galpha, Order order, Threads threads) {
   const HalfIntegers at(x.length);
-  lap_sum_inverse_vjp(x, at.levels(), alpha, g, gx, nullptr, galpha, order, threads);
+  if (galpha || !gx.data || !fits_tile<T>(x.length)) {
+    return lap_sum_inverse_vjp(x, at.levels(), alpha, g, gx, nullptr, galpha, order, threads);
+  }
+  const auto tiled = [&](const auto& rows, Arena& arena) {
+    float* out = rows.room(arena);
+    sort_tile_vjp(rows.tile(), rows.load(g, arena), out, arena);
+    rows.store(out, gx);
+  };
+  for_each_row_or_tile(x, alpha, order, threads, tiled, [&](std::ptrdiff_t i, Arena&, int inner) {
+    lap_sum_inverse_vjp(one_row(x, i), at.levels(), alpha[i], one_row(g, i), one_row(gx, i),
+                        nullptr, nullptr, order, inner);
+  });
 }
 
 template <class T>

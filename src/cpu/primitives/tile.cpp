@@ -1,0 +1,433 @@
+// Highway compiles everything inside HWY_NAMESPACE once per instruction set. An array of a tile has
+// a vector per position: entry j * lanes + l belongs to row l.
+#include "cpu/primitives/tile.h"
+
+#include <bit>
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/primitives/tile.cpp"
+#include <hwy/foreach_target.h>
+// clang-format off: these must follow foreach_target.h
+#include <hwy/highway.h>
+#include <hwy/contrib/math/math-inl.h>
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace lapsum::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// Vectors that run through the entries of a tile, whatever their row.
+using D = hn::CappedTag<double, kMostTileRows>;
+using V = hn::Vec<D>;
+using DI = hn::RebindToSigned<D>;
+using DU = hn::RebindToUnsigned<D>;
+using F = hn::Rebind<float, D>;
+using FI = hn::RebindToSigned<F>;
+using FU = hn::RebindToUnsigned<F>;
+using VI = hn::Vec<DI>;
+using VF = hn::Vec<F>;
+using VFI = hn::Vec<FI>;
+
+HWY_INLINE std::ptrdiff_t lanes() { return static_cast<std::ptrdiff_t>(hn::Lanes(D())); }
+
+// What is finite stays finite.
+HWY_INLINE VF narrow(V v) {
+  constexpr double kMax = std::numeric_limits<float>::max();
+  return hn::DemoteTo(F(), hn::Min(hn::Max(v, hn::Set(D(), -kMax)), hn::Set(D(), kMax)));
+}
+
+// A tile of one row per lane, or of a single row. Steps from value to value take a vector of rows,
+// or one number; all other work takes whole vectors of entries. Entry by entry the instructions are
+// the same in both, and so are the bits.
+template <bool kSingle>
+class Kernel {
+  using S = hn::CappedTag<double, kSingle ? 1 : kMostTileRows>;
+  using SU = hn::RebindToUnsigned<S>;
+
+  static HWY_INLINE std::ptrdiff_t rows() { return kSingle ? 1 : lanes(); }
+
+  // Entries for positions [-1, n], rounded up to a whole vector.
+  class Column {
+   public:
+    Column(std::ptrdiff_t n, Arena& arena)
+        : data_(arena.take<double>((n + 2) * rows() + lanes()).data() + rows()) {}
+
+    double* at(std::ptrdiff_t e) const { return data_ + e; }
+    HWY_INLINE V operator[](std::ptrdiff_t e) const { return hn::LoadU(D(), data_ + e); }
+    HWY_INLINE void set(std::ptrdiff_t e, V v) const { hn::StoreU(v, D(), data_ + e); }
+    HWY_INLINE void fill(std::ptrdiff_t position, double v) const {
+      hn::StoreU(hn::Set(S(), v), S(), data_ + position * rows());
+    }
+    HWY_INLINE V gather(VI position) const { return hn::GatherIndex(D(), data_, entry(position)); }
+
+   private:
+    double* data_;
+  };
+
+  static HWY_INLINE VI entry(VI position) {
+    if constexpr (kSingle) return position;
+    const DI d;
+    return hn::Add(hn::ShiftLeftSame(position, std::countr_zero(hn::Lanes(d))), hn::Iota(d, 0));
+  }
+
+  // The positions of the entries from e on.
+  static HWY_INLINE V positions(std::ptrdiff_t e) {
+    if constexpr (kSingle) return hn::Iota(D(), static_cast<double>(e));
+    return hn::Set(D(), static_cast<double>(e / rows()));
+  }
+
+  // body(e) for vectors of entries; the last vector may run over the end.
+  template <class Body>
+  static HWY_INLINE void for_each_vector(std::ptrdiff_t n, Body body) {
+    for (std::ptrdiff_t e = 0; e < n * rows(); e += lanes()) body(e);
+  }
+
+  // body(e, step) for the positions from the first to the last, step being the numbers of one.
+  template <class Body>
+  static HWY_INLINE void for_each_step(std::ptrdiff_t n, Body body) {
+    for (std::ptrdiff_t j = 0; j < n; ++j) body(j * rows());
+  }
+
+  static HWY_INLINE hn::Vec<S> step(const double* at) { return hn::LoadU(S(), at); }
+
+  // Numbers of a float array laid out like the tile, and back; `at` are places in it.
+  static HWY_INLINE V read(const float* from, VFI at) {
+    return hn::PromoteTo(D(), hn::GatherIndex(F(), from, at));
+  }
+  static HWY_INLINE void write(VF v, float* to, VFI at, std::ptrdiff_t count) {
+    if (count >= lanes()) return hn::ScatterIndex(v, F(), to, at);
+    HWY_ALIGN float values[kMostTileRows];
+    HWY_ALIGN std::int32_t places[kMostTileRows];
+    hn::Store(v, F(), values);
+    hn::Store(at, FI(), places);
+    for (std::ptrdiff_t l = 0; l < count; ++l) to[places[l]] = values[l];
+  }
+  // Places of the entries from e on where position means index: row l at l * n + position.
+  static HWY_INLINE VFI places(std::ptrdiff_t e, std::ptrdiff_t n) {
+    const FI d;
+    if constexpr (kSingle) {
+      const VFI at = hn::Iota(d, static_cast<std::int32_t>(e));
+      return hn::Min(at, hn::Set(d, static_cast<std::int32_t>(n - 1)));
+    }
+    const auto start = hn::Mul(hn::Iota(d, 0), hn::Set(d, static_cast<std::int32_t>(n)));
+    return hn::Add(start, hn::Set(d, static_cast<std::int32_t>(e / rows())));
+  }
+
+  static HWY_INLINE void exchange(std::uint64_t* a, std::uint64_t* b) {
+    const auto x = hn::LoadU(SU(), a);
+    const auto y = hn::LoadU(SU(), b);
+    hn::StoreU(hn::Min(x, y), SU(), a);
+    hn::StoreU(hn::Max(x, y), SU(), b);
+  }
+
+  // Batcher's odd-even merge sort; exchanges beyond n would not move anything.
+  static HWY_INLINE void sort_network(std::uint64_t* keys, std::ptrdiff_t n) {
+    const std::ptrdiff_t w = rows();
+    for (std::ptrdiff_t p = 1; p < n; p *= 2) {
+      for (std::ptrdiff_t k = p; k >= 1; k /= 2) {
+        for (std::ptrdiff_t j = k % p; j + k < n; j += 2 * k) {
+          const std::ptrdiff_t end = HWY_MIN(k, n - j - k);
+          for (std::ptrdiff_t i = j; i < j + end; ++i) {
+            if (((i ^ (i + k)) & ~(2 * p - 1)) == 0) exchange(keys + i * w, keys + (i + k) * w);
+          }
+        }
+      }
+    }
+  }
+
+  // A sorted tile with the decayed sums of ones.
+  struct Sorted {
+    std::ptrdiff_t n;
+    V sign, alpha;
+    std::uint64_t* order;  // the index of each value in its row, in the lower half
+    Column r, keep, before, behind;
+
+    Sorted(const Tile& tile, Arena& arena)
+        : n(tile.n),
+          sign(per_row(tile.sign)),
+          alpha(per_row(tile.alpha)),
+          order(arena.take<std::uint64_t>(n * rows() + lanes()).data()),
+          r(n, arena),
+          keep(n, arena),
+          before(n, arena),
+          behind(n, arena) {
+      sort(tile.x);
+      scan();
+    }
+
+    // Places of the values from e on in the unsorted tile.
+    HWY_INLINE VFI elements(std::ptrdiff_t e) const {
+      const FI d;
+      const auto index = hn::BitCast(d, hn::TruncateTo(FU(), hn::LoadU(DU(), order + e)));
+      if constexpr (kSingle) return index;
+      const auto start = hn::Mul(hn::Iota(d, 0), hn::Set(d, static_cast<std::int32_t>(n)));
+      return hn::Add(start, index);
+    }
+
+   private:
+    static HWY_INLINE V per_row(const Tile::PerLane& numbers) {
+      return kSingle ? hn::Set(D(), numbers[0]) : hn::LoadU(D(), numbers.data());
+    }
+
+    // Keys of the order of sign * x, above the index, which tells ties apart.
+    void sort(const float* x) {
+      const FU d;
+      const auto high = hn::Set(d, 0x80000000u);
+      const VF factor = hn::DemoteTo(F(), sign);
+      for_each_vector(n, [&](std::ptrdiff_t e) HWY_ATTR {
+        const VF v = hn::Mul(factor, hn::GatherIndex(F(), x, places(e, n)));
+        const auto bits = hn::BitCast(d, hn::Add(v, hn::Zero(F())));  // -0 + 0 is +0
+        const auto negative = hn::BitCast(d, hn::ShiftRight<31>(hn::BitCast(FI(), bits)));
+        const auto key = hn::PromoteTo(DU(), hn::Xor(bits, hn::Or(negative, high)));
+        const auto index = hn::BitCast(DU(), hn::ConvertTo(DI(), positions(e)));
+        hn::StoreU(hn::Or(hn::ShiftLeft<32>(key), index), DU(), order + e);
+      });
+      sort_network(order, n);
+      if constexpr (kSingle) {  // so that elements() beyond the end are places too
+        hn::StoreU(hn::Zero(DU()), DU(), order + n);
+      }
+      for_each_vector(n, [&](std::ptrdiff_t e) HWY_ATTR {
+        const auto key = hn::TruncateTo(d, hn::ShiftRight<32>(hn::LoadU(DU(), order + e)));
+        const auto negative = hn::BitCast(d, hn::ShiftRight<31>(hn::BitCast(FI(), key)));
+        const auto bits = hn::Xor(key, hn::Or(hn::Not(negative), high));
+        r.set(e, hn::PromoteTo(D(), hn::BitCast(F(), bits)));
+      });
+    }
+
+    void scan() {
+      const D d;
+      r.fill(-1, 0);
+      r.fill(n, 0);
+      for_each_vector(n, [&](std::ptrdiff_t e) HWY_ATTR {
+        const V gap = hn::Div(hn::Sub(hn::LoadU(d, r.at(e + rows())), r[e]), alpha);
+        const auto near = hn::Lt(hn::Abs(gap), hn::Set(d, 708.39));
+        keep.set(e, hn::IfThenElseZero(near, hn::Exp(d, hn::Neg(gap))));
+      });
+      keep.fill(-1, 0);
+      keep.fill(n - 1, 0);
+      before.fill(-1, 0);
+      const auto one = hn::Set(S(), 1.0);
+      auto right = hn::Zero(S());
+      auto left = hn::Zero(S());
+      for_each_step(n, [&](std::ptrdiff_t e) HWY_ATTR {
+        const std::ptrdiff_t back = (n - 1) * rows() - e;
+        right = hn::MulAdd(right, step(keep.at(e - rows())), one);
+        left = hn::MulAdd(left, step(keep.at(back)), one);
+        hn::StoreU(right, S(), before.at(e));
+        hn::StoreU(left, S(), behind.at(back));
+      });
+      behind.fill(n, 0);
+    }
+  };
+
+  // The interval of the level of every entry and its root, as in intervals.cpp.
+  struct LevelRoots {
+    VI lefts;
+    hn::Mask<D> to_right;
+    V near_sum, far_sum, product, sum, m;
+  };
+
+  // body(e, roots) for the levels t + 1/2; `lefts` receives how many values lie left of each.
+  template <class Body>
+  static HWY_INLINE void for_each_level(const Sorted& at, const Column& lefts, Body body) {
+    const D d;
+    const V half = hn::Set(d, 0.5);
+    const V size = hn::Set(d, static_cast<double>(at.n));
+    // Every value marks the first level beyond it; marks ascend, so the last one counts.
+    for (std::ptrdiff_t t = 0; t <= at.n; ++t) lefts.fill(t, 0);
+    for_each_vector(at.n, [&](std::ptrdiff_t e) HWY_ATTR {
+      const V next = hn::Add(positions(e), hn::Set(d, 1.0));
+      const V lag = hn::Floor(hn::Mul(half, hn::Sub(at.behind[e], at.before[e])));
+      const V first = hn::Min(hn::Max(hn::Add(next, lag), hn::Zero(d)), size);
+      mark(lefts, hn::ConvertTo(DI(), first), next, at.n * rows() - e);
+    });
+    auto most = hn::Zero(S());
+    for_each_step(at.n, [&](std::ptrdiff_t e) HWY_ATTR {
+      most = hn::Max(most, step(lefts.at(e)));
+      hn::StoreU(most, S(), lefts.at(e));
+    });
+    for_each_vector(at.n, [&](std::ptrdiff_t e) HWY_ATTR {
+      const V count = hn::Min(lefts[e], size);
+      const VI behind = hn::ConvertTo(DI(), count);
+      const VI before = hn::Sub(behind, hn::Set(DI(), 1));
+      const V left = at.before.gather(before);
+      const V right = at.behind.gather(behind);
+      const V excess = hn::Sub(hn::Add(positions(e), half), count);
+      const V a = hn::Abs(excess);
+      const V product = hn::Mul(hn::Mul(left, right), at.keep.gather(before));
+      const V m = hn::Sqrt(hn::MulAdd(a, a, product));
+      const auto to_right = hn::Gt(excess, hn::Zero(d));
+      body(e, LevelRoots{behind, to_right, hn::IfThenElse(to_right, right, left),
+                         hn::IfThenElse(to_right, left, right), product, hn::Add(m, a), m});
+    });
+  }
+
+  static HWY_INLINE void mark(const Column& to, VI position, V v, std::ptrdiff_t count) {
+    if constexpr (!kSingle) return hn::ScatterIndex(v, D(), to.at(0), entry(position));
+    HWY_ALIGN double values[kMostTileRows];
+    HWY_ALIGN std::int64_t at[kMostTileRows];
+    hn::Store(v, D(), values);
+    hn::Store(position, DI(), at);
+    for (std::ptrdiff_t l = 0; l < HWY_MIN(count, lanes()); ++l) *to.at(at[l]) = values[l];
+  }
+
+  // to[lefts[t] + shift] += what[t] for every level t, in order.
+  static HWY_INLINE void add(const Column& what, const Column& lefts, std::ptrdiff_t shift,
+                             const Column& to, std::ptrdiff_t n) {
+    for (std::ptrdiff_t t = 0; t < n; ++t) {
+      const std::ptrdiff_t e = t * rows();
+      if constexpr (kSingle) {
+        *to.at(static_cast<std::ptrdiff_t>(*lefts.at(e)) + shift) += *what.at(e);
+      } else {
+        const VI position =
+            hn::Add(hn::ConvertTo(DI(), lefts[e]), hn::Set(DI(), std::int64_t{shift}));
+        hn::ScatterIndex(hn::Add(to.gather(position), what[e]), D(), to.at(0), entry(position));
+      }
+    }
+  }
+
+ public:
+  static void rank(const Tile& tile, float* rank, Arena& arena) {
+    const Sorted at(tile, arena);
+    const V half = hn::Set(D(), 0.5);
+    for_each_vector(tile.n, [&](std::ptrdiff_t e) HWY_ATTR {
+      const V lag = hn::Sub(at.behind[e], at.before[e]);
+      const V value = hn::MulAdd(half, lag, positions(e));
+      write(hn::DemoteTo(F(), value), rank, at.elements(e), tile.n * rows() - e);
+    });
+  }
+
+  // (Jv)_j = (v_j K_1(r_j) - K_v(r_j)) / (2 alpha), as in soft_rank.cpp.
+  static void rank_vjp(const Tile& tile, const float* g, float* gx, Arena& arena) {
+    const D d;
+    const Sorted at(tile, arena);
+    const Column v(tile.n, arena);
+    const Column sums_right(tile.n, arena);
+    const Column sums_left(tile.n, arena);
+    for_each_vector(tile.n, [&](std::ptrdiff_t e) HWY_ATTR { v.set(e, read(g, at.elements(e))); });
+    auto right = hn::Zero(S());
+    auto left = hn::Zero(S());
+    for_each_step(tile.n, [&](std::ptrdiff_t e) HWY_ATTR {
+      const std::ptrdiff_t back = (tile.n - 1) * rows() - e;
+      right = hn::MulAdd(right, step(at.keep.at(e - rows())), step(v.at(e)));
+      left = hn::MulAdd(left, step(at.keep.at(back)), step(v.at(back)));
+      hn::StoreU(right, S(), sums_right.at(e));
+      hn::StoreU(left, S(), sums_left.at(back));
+    });
+    const V peak = hn::Min(hn::Div(hn::Set(d, 0.5), at.alpha), hn::Set(d, 1e300));
+    for_each_vector(tile.n, [&](std::ptrdiff_t e) HWY_ATTR {
+      const V both = hn::Add(hn::MulSub(v[e], at.before[e], sums_right[e]),
+                             hn::MulSub(v[e], at.behind[e], sums_left[e]));
+      const V value = hn::Mul(at.sign, hn::Mul(peak, both));
+      write(narrow(value), gx, at.elements(e), tile.n * rows() - e);
+    });
+  }
+
+  static void sort(const Tile& tile, float* sorted, Arena& arena) {
+    const D d;
+    const Sorted at(tile, arena);
+    const Column lefts(tile.n, arena);
+    for_each_level(at, lefts, [&](std::ptrdiff_t e, const LevelRoots& root) HWY_ATTR {
+      const V away = hn::Mul(at.alpha, hn::Log(d, hn::Div(root.sum, root.near_sum)));
+      const VI step =
+          hn::IfThenElse(hn::RebindMask(DI(), root.to_right), hn::Zero(DI()), hn::Set(DI(), -1));
+      const V near = at.r.gather(hn::Add(root.lefts, step));
+      const V b = hn::Add(near, hn::IfThenElse(root.to_right, away, hn::Neg(away)));
+      write(narrow(hn::Mul(at.sign, b)), sorted, places(e, tile.n), tile.n * rows() - e);
+    });
+  }
+
+  static void sort_vjp(const Tile& tile, const float* g, float* gx, Arena& arena) {
+    const D d;
+    const std::ptrdiff_t n = tile.n;
+    const Sorted at(tile, arena);
+    const Column lefts(n, arena);
+    const Column left(n, arena);
+    const Column right(n, arena);
+    for_each_level(at, lefts, [&](std::ptrdiff_t e, const LevelRoots& root) HWY_ATTR {
+      const V twice = hn::Add(root.m, root.m);
+      const V near = hn::Div(root.sum, hn::Mul(twice, root.near_sum));
+      const V reach = hn::Div(root.product, hn::Mul(hn::Mul(twice, root.sum), root.far_sum));
+      const V far = hn::IfThenElseZero(hn::Gt(root.product, hn::Zero(d)), reach);
+      const V u = read(g, places(e, n));
+      left.set(e, hn::Mul(u, hn::IfThenElse(root.to_right, far, near)));
+      right.set(e, hn::Mul(u, hn::IfThenElse(root.to_right, near, far)));
+    });
+    const Column to_left(n, arena);
+    const Column to_right(n, arena);
+    for (std::ptrdiff_t j = -1; j <= n; ++j) {
+      to_left.fill(j, 0);
+      to_right.fill(j, 0);
+    }
+    add(left, lefts, -1, to_left, n);
+    add(right, lefts, 0, to_right, n);
+    auto from_left = hn::Zero(S());
+    auto from_right = hn::Zero(S());
+    for_each_step(n, [&](std::ptrdiff_t e) HWY_ATTR {
+      const std::ptrdiff_t back = (n - 1) * rows() - e;
+      from_left = hn::MulAdd(from_left, step(at.keep.at(e - rows())), step(to_right.at(e)));
+      from_right = hn::MulAdd(from_right, step(at.keep.at(back)), step(to_left.at(back)));
+      hn::StoreU(from_left, S(), to_right.at(e));
+      hn::StoreU(from_right, S(), to_left.at(back));
+    });
+    for_each_vector(n, [&](std::ptrdiff_t e) HWY_ATTR {
+      const V sum = hn::Add(to_right[e], to_left[e]);
+      write(narrow(sum), gx, at.elements(e), n * rows() - e);
+    });
+  }
+};
+
+int tile_rows_all() { return static_cast<int>(lanes()); }
+
+void rank_tile_all(const Tile& tile, float* rank, Arena& arena) {
+  const auto run = tile.rows == 1 ? Kernel<true>::rank : Kernel<false>::rank;
+  run(tile, rank, arena);
+}
+
+void rank_tile_vjp_all(const Tile& tile, const float* g, float* gx, Arena& arena) {
+  const auto run = tile.rows == 1 ? Kernel<true>::rank_vjp : Kernel<false>::rank_vjp;
+  run(tile, g, gx, arena);
+}
+
+void sort_tile_all(const Tile& tile, float* sorted, Arena& arena) {
+  const auto run = tile.rows == 1 ? Kernel<true>::sort : Kernel<false>::sort;
+  run(tile, sorted, arena);
+}
+
+void sort_tile_vjp_all(const Tile& tile, const float* g, float* gx, Arena& arena) {
+  const auto run = tile.rows == 1 ? Kernel<true>::sort_vjp : Kernel<false>::sort_vjp;
+  run(tile, g, gx, arena);
+}
+
+}  // namespace lapsum::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lapsum::cpu {
+HWY_EXPORT(tile_rows_all);
+HWY_EXPORT(rank_tile_all);
+HWY_EXPORT(rank_tile_vjp_all);
+HWY_EXPORT(sort_tile_all);
+HWY_EXPORT(sort_tile_vjp_all);
+
+int tile_rows() { return HWY_DYNAMIC_DISPATCH(tile_rows_all)(); }
+
+void rank_tile(const Tile& tile, float* rank, Arena& arena) {
+  HWY_DYNAMIC_DISPATCH(rank_tile_all)(tile, rank, arena);
+}
+
+void rank_tile_vjp(const Tile& tile, const float* g, float* gx, Arena& arena) {
+  HWY_DYNAMIC_DISPATCH(rank_tile_vjp_all)(tile, g, gx, arena);
+}
+
+void sort_tile(const Tile& tile, float* sorted, Arena& arena) {
+  HWY_DYNAMIC_DISPATCH(sort_tile_all)(tile, sorted, arena);
+}
+
+void sort_tile_vjp(const Tile& tile, const float* g, float* gx, Arena& arena) {
+  HWY_DYNAMIC_DISPATCH(sort_tile_vjp_all)(tile, g, gx, arena);
+}
+
+}  // namespace lapsum::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,40 @@
+// Short rows side by side, one per lane: sorted by a network, scanned and solved without a branch.
+// For rows of float without infinities or NaN; everything inside is double.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "cpu/primitives/arena.h"
+
+namespace lapsum::cpu {
+
+/// The longest row that a tile takes.
+inline constexpr std::ptrdiff_t kTileLength = 512;
+
+/// No instruction set has more lanes of double than this.
+inline constexpr int kMostTileRows = 8;
+
+/// How many rows a tile holds on this machine; or it holds a single one.
+int tile_rows();
+
+/// Rows of n values each, one after another, and what goes with each row.
+struct Tile {
+  using PerLane = std::array<double, kMostTileRows>;
+
+  const float* x;
+  std::ptrdiff_t rows;  ///< 1 or tile_rows()
+  std::ptrdiff_t n;
+  PerLane sign;   ///< kernels see sign * x
+  PerLane alpha;  ///< positive
+};
+
+/// soft_rank and soft_sort of a tile, and their gradients in x; laid out like x. n in
+/// [1, kTileLength].
+void rank_tile(const Tile& tile, float* rank, Arena& arena);
+void rank_tile_vjp(const Tile& tile, const float* g, float* gx, Arena& arena);
+void sort_tile(const Tile& tile, float* sorted, Arena& arena);
+void sort_tile_vjp(const Tile& tile, const float* g, float* gx, Arena& arena);
+
+}  // namespace lapsum::cpu

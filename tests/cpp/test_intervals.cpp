@@ -1,0 +1,79 @@
+// Roots in vectors against one interval at a time.
+#include <gtest/gtest.h>
+
+#include "cpu/primitives/intervals.h"
+#include "cpu/primitives/points.h"
+#include "families.h"
+#include "guarded.h"
+#include "math/interval.h"
+#include "targets.h"
+#include "tolerances.h"
+
+namespace lapsum::cpu {
+namespace {
+
+using test::allowed;
+using test::Guarded;
+using test::within;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+TEST(Intervals, are_solved_as_one_by_one) {
+  test::for_each_target([] {
+    for (const test::Family& family : test::kFamilies) {
+      for (const std::ptrdiff_t n : {1, 2, 7, 64, 97}) {
+        for (const double alpha : {1e-3, 1.0, 1e3}) {
+          SCOPED_TRACE(testing::Message() << family.name << ", n = " << n << ", alpha = " << alpha);
+          std::vector<double> r = family.row(n);
+          std::sort(r.begin(), r.end());
+          Arena arena;
+          const Decays decays = make_decays(r, alpha, arena, 1);
+          const Scans<0> ones = scan_both<0>(decays, {}, arena, 1);
+          const std::span<const double> before = ones.right[0];
+          const std::span<const double> behind = ones.left[0];
+          const SummedRow row{r.data(), decays.keep.data(), before.data(), behind.data(), n, alpha};
+          // Every interval, from just inside its left end to just inside its right one.
+          Guarded<double> k(5 * (n + 1));
+          Guarded<std::uint32_t> lefts(5 * (n + 1));
+          std::ptrdiff_t count = 0;
+          for (std::ptrdiff_t c = 0; c <= n; ++c) {
+            for (const double excess : {-0.4, -1e-9, 1e-90, 0.3, 0.49}) {
+              if ((c == 0 && excess < 0) || (c == n && excess > 0)) continue;
+              k[count] = static_cast<double>(c) + excess;
+              lefts[count++] = static_cast<std::uint32_t>(c);
+            }
+          }
+          Guarded<double> anchor(count), offset(count), left(count), right(count), total(count);
+          const LevelsAt levels{k.data(), lefts.data(), count};
+          solve_roots(row, levels, anchor.data(), offset.data());
+          solve_weights(row, levels, left.data(), right.data(), total.data());
+          for (std::ptrdiff_t t = 0; t < count; ++t) {
+            const std::ptrdiff_t c = lefts[t];
+            const double excess = k[t] - static_cast<double>(c);
+            if (std::abs(excess) < kLeastExcess) continue;
+            const math::Interval at{c > 0 ? r[c - 1] : -kInf, c > 0 ? before[c - 1] : 0,
+                                    c < n ? r[c] : kInf, c < n ? behind[c] : 0};
+            const math::Root want = math::solve_interval(at, excess, alpha);
+            const double gap = c > 0 && c < n ? (r[c] - r[c - 1]) / alpha : 0;
+            const double z = 1 + gap + std::abs(want.b.offset) / alpha;
+            EXPECT_EQ(anchor[t], want.b.anchor);
+            EXPECT_TRUE(within(offset[t], want.b.offset,
+                               2 * alpha * allowed("interval", "float64", "z", {{"z", z}})));
+            const auto near = [&](double got, double expected) {
+              return within(
+                  got, expected,
+                  2 * allowed("interval", "float64", "weight", {{"z", z}, {"y", expected}}) +
+                      1e-290);
+            };
+            EXPECT_TRUE(near(left[t], want.left_weight)) << "level " << k[t];
+            EXPECT_TRUE(near(right[t], want.right_weight)) << "level " << k[t];
+            EXPECT_TRUE(near(total[t], want.total)) << "level " << k[t];
+          }
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace lapsum::cpu

@@ -1,0 +1,119 @@
+// Tiles against the rows taken one at a time in double, which no tile does: every instruction set,
+// every family, both directions; a row alone and a row among others.
+#include <gtest/gtest.h>
+#include <lapsum/lapsum.h>
+
+#include "bits.h"
+#include "cpu/primitives/tile.h"
+#include "families.h"
+#include "guarded.h"
+#include "targets.h"
+#include "tolerances.h"
+
+namespace lapsum::cpu {
+namespace {
+
+using test::allowed;
+using test::Guarded;
+using test::within;
+
+constexpr std::ptrdiff_t kRows = 11;
+constexpr std::ptrdiff_t kLengths[] = {1, 2, 3, 7, 8, 9, 31, 33, 64, 97, 255, kTileLength};
+constexpr double kAlphas[] = {1e-4, 0.1, -1.0, 1e3};
+
+template <class T>
+struct Result {
+  std::vector<T> rank, rank_gx, sorted, sorted_gx;
+};
+
+template <class T>
+Result<T> run(const std::vector<double>& x, const std::vector<double>& g, std::ptrdiff_t n,
+              double alpha, Order order) {
+  const std::ptrdiff_t rows = std::ssize(x) / n;
+  Guarded<T> in(std::vector<T>(x.begin(), x.end()));
+  Guarded<T> given(std::vector<T>(g.begin(), g.end()));
+  Guarded<T> out(rows * n);
+  const Rows<const T> from(in.data(), rows, n);
+  const Rows<const T> back(given.data(), rows, n);
+  const Rows<T> to(out.data(), rows, n);
+  Result<T> result;
+  lapsum::soft_rank<T>(from, alpha, to, order, 1);
+  result.rank = out.copy();
+  lapsum::soft_rank_vjp<T>(from, alpha, back, to, nullptr, order, 1);
+  result.rank_gx = out.copy();
+  lapsum::soft_sort<T>(from, alpha, to, order, 1);
+  result.sorted = out.copy();
+  lapsum::soft_sort_vjp<T>(from, alpha, back, to, nullptr, order, 1);
+  result.sorted_gx = out.copy();
+  return result;
+}
+
+struct Input {
+  std::vector<double> x, g;
+};
+
+Input draw(const test::Family& family, std::ptrdiff_t n) {
+  Input in;
+  for (std::ptrdiff_t row = 0; row < kRows; ++row) {
+    for (const double v : family.row(n + 1000 * row)) {
+      if (std::ssize(in.x) < (row + 1) * n) in.x.push_back(static_cast<float>(v));
+    }
+  }
+  for (const double v : test::Draw(3).normals(kRows * n)) in.g.push_back(static_cast<float>(v));
+  return in;
+}
+
+TEST(Tile, is_the_row_by_row_result) {
+  test::for_each_target([] {
+    for (const test::Family& family : test::kFamilies) {
+      for (const std::ptrdiff_t n : kLengths) {
+        const Input in = draw(family, n);
+        for (const double alpha : kAlphas) {
+          SCOPED_TRACE(testing::Message() << family.name << ", n = " << n << ", alpha = " << alpha);
+          const Order order = n % 2 ? Order::descending : Order::ascending;
+          const auto got = run<float>(in.x, in.g, n, alpha, order);
+          const auto want = run<double>(in.x, in.g, n, alpha, order);
+          const double steep = static_cast<double>(n) / std::abs(alpha);
+          for (std::size_t i = 0; i < in.x.size(); ++i) {
+            const long double y = std::abs(want.rank[i]);
+            ASSERT_TRUE(within(got.rank[i], want.rank[i],
+                               allowed("soft_rank", "float32", "value", {{"1+y", 1 + y}})));
+            ASSERT_TRUE(within(got.rank_gx[i], want.rank_gx[i],
+                               allowed("soft_rank", "float32", "grad_x",
+                                       {{"D", steep}, {"max|g|", 4}, {"1/alpha", 1}})));
+            const long double near = std::abs(want.sorted[i]) + std::abs(alpha);
+            ASSERT_TRUE(within(got.sorted[i], want.sorted[i],
+                               allowed("soft_sort", "float32", "value", {{"near", near}})));
+            ASSERT_TRUE(within(got.sorted_gx[i], want.sorted_gx[i],
+                               allowed("soft_sort", "float32", "grad_x", {{"max|g|", 4}})));
+          }
+        }
+      }
+    }
+  });
+}
+
+TEST(Tile, has_the_same_bits_for_a_row_alone_and_among_others) {
+  test::for_each_target([] {
+    for (const test::Family& family : test::kFamilies) {
+      for (const std::ptrdiff_t n : kLengths) {
+        SCOPED_TRACE(testing::Message() << family.name << ", n = " << n);
+        const Input in = draw(family, n);
+        const auto all = run<float>(in.x, in.g, n, 0.1, Order::ascending);
+        for (std::ptrdiff_t row = 0; row < kRows; ++row) {
+          const auto part = [&](const auto& of) {
+            return std::decay_t<decltype(of)>(of.begin() + row * n, of.begin() + (row + 1) * n);
+          };
+          const auto one = run<float>(part(in.x), part(in.g), n, 0.1, Order::ascending);
+          ASSERT_TRUE(test::same_bits(one.rank, part(all.rank)));
+          ASSERT_TRUE(test::same_bits(one.rank_gx, part(all.rank_gx)));
+          ASSERT_TRUE(test::same_bits(one.sorted, part(all.sorted)));
+          ASSERT_TRUE(test::same_bits(one.sorted_gx, part(all.sorted_gx)));
+        }
+      }
+    }
+  });
+}
+
+}  // namespace
+}  // namespace lapsum::cpu
