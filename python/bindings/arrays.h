@@ -83,6 +83,7 @@ void bind_lap_kernel(nb::module_& m);
 void bind_lap_sum(nb::module_& m);
 void bind_lap_sum_inverse(nb::module_& m);
 void bind_log_soft_topk(nb::module_& m);
+void bind_soft_kth_value(nb::module_& m);
 void bind_soft_permutation(nb::module_& m);
 void bind_soft_permute(nb::module_& m);
 void bind_soft_quantile(nb::module_& m);

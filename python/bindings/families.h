@@ -110,26 +110,38 @@ void bind_mask(nb::module_& m, const std::string& name, decltype(soft_topk<T>)* 
         "saved"_a.noconvert() = nb::none());
 }
 
-/// lap_sum_inverse and soft_quantile: a row, levels and alpha to a number per level.
-template <class T>
-void bind_inverse(nb::module_& m, const std::string& name, decltype(lap_sum_inverse<T>)* value,
-                  decltype(lap_sum_inverse_vjp<T>)* vjp, decltype(lap_sum_inverse_jvp<T>)* jvp) {
+/// What an operation with an order takes, and how it is called; others have neither.
+template <class>
+using Flag = bool;
+template <class>
+inline constexpr const char* kFlag = "descending";
+
+/// lap_sum_inverse, soft_quantile and, with an order, soft_kth_value: a row, levels and alpha to a
+/// number per level.
+template <class T, class... Orders>
+void bind_inverse(nb::module_& m, const std::string& name,
+                  void (*value)(Rows<const T>, Levels, PerRow, Rows<T>, Orders..., Threads),
+                  void (*vjp)(Rows<const T>, Levels, PerRow, Rows<const T>, Rows<T>, double*,
+                              double*, Orders..., Threads),
+                  void (*jvp)(Rows<const T>, Levels, PerRow, Rows<const T>, const double*,
+                              const double*, Rows<T>, Orders..., Threads)) {
   m.def(
       name.c_str(),
       [=](const Array<const T>& r, const LevelsArgument& k, const AlphaArgument& alpha,
-          const Array<T>& out, int threads) {
+          const Array<T>& out, Flag<Orders>... descending, int threads) {
         const auto row = rows("r", r);
         const auto at = levels("k", k, row.count);
         const auto softness = per_row(alpha, row.count);
         const auto to = rows("out", out);
         const nb::gil_scoped_release release;
-        value(row, at, softness, to, threads);
+        value(row, at, softness, to, order(descending)..., threads);
       },
-      "r"_a.noconvert(), "k"_a, "alpha"_a, "out"_a.noconvert(), "threads"_a);
+      "r"_a.noconvert(), "k"_a, "alpha"_a, "out"_a.noconvert(), nb::arg(kFlag<Orders>)...,
+      "threads"_a);
   m.def((name + "_vjp").c_str(),
         [=](const Array<const T>& r, const LevelsArgument& k, const AlphaArgument& alpha,
             const Array<const T>& g, const Optional<T>& gr, const std::optional<Numbers>& gk,
-            const std::optional<Numbers>& galpha, int threads) {
+            const std::optional<Numbers>& galpha, Flag<Orders>... descending, int threads) {
           const auto row = rows("r", r);
           const auto at = levels("k", k, row.count);
           const auto softness = per_row(alpha, row.count);
@@ -138,14 +150,16 @@ void bind_inverse(nb::module_& m, const std::string& name, decltype(lap_sum_inve
           double* to_k = numbers("gk", gk, row.count * at.count());
           double* to_alpha = numbers("galpha", galpha, row.count);
           const nb::gil_scoped_release release;
-          vjp(row, at, softness, given, to_r, to_k, to_alpha, threads);
+          vjp(row, at, softness, given, to_r, to_k, to_alpha, order(descending)..., threads);
         },
         "r"_a.noconvert(), "k"_a, "alpha"_a, "g"_a.noconvert(), "gr"_a.noconvert().none(),
-        "gk"_a.noconvert().none(), "galpha"_a.noconvert().none(), "threads"_a);
+        "gk"_a.noconvert().none(), "galpha"_a.noconvert().none(), nb::arg(kFlag<Orders>)...,
+        "threads"_a);
   m.def((name + "_jvp").c_str(),
         [=](const Array<const T>& r, const LevelsArgument& k, const AlphaArgument& alpha,
             const Optional<const T>& dr, const std::optional<ConstNumbers>& dk,
-            const std::optional<ConstNumbers>& dalpha, const Array<T>& dout, int threads) {
+            const std::optional<ConstNumbers>& dalpha, const Array<T>& dout,
+            Flag<Orders>... descending, int threads) {
           const auto row = rows("r", r);
           const auto at = levels("k", k, row.count);
           const auto softness = per_row(alpha, row.count);
@@ -154,10 +168,11 @@ void bind_inverse(nb::module_& m, const std::string& name, decltype(lap_sum_inve
           const double* along_alpha = numbers("dalpha", dalpha, row.count);
           const auto to = rows("dout", dout);
           const nb::gil_scoped_release release;
-          jvp(row, at, softness, along_r, along_k, along_alpha, to, threads);
+          jvp(row, at, softness, along_r, along_k, along_alpha, to, order(descending)..., threads);
         },
         "r"_a.noconvert(), "k"_a, "alpha"_a, "dr"_a.noconvert().none(), "dk"_a.noconvert().none(),
-        "dalpha"_a.noconvert().none(), "dout"_a.noconvert(), "threads"_a);
+        "dalpha"_a.noconvert().none(), "dout"_a.noconvert(), nb::arg(kFlag<Orders>)...,
+        "threads"_a);
 }
 
 }  // namespace lapsum::python

@@ -8,6 +8,7 @@ NB_MODULE(_core, m) {
   bind_lap_sum(m);
   bind_lap_sum_inverse(m);
   bind_log_soft_topk(m);
+  bind_soft_kth_value(m);
   bind_soft_permutation(m);
   bind_soft_permute(m);
   bind_soft_quantile(m);

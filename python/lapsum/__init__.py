@@ -11,6 +11,7 @@ from lapsum._ops.lap_kernel import lap_kernel
 from lapsum._ops.lap_sum import lap_sum, lap_sum_jvp, lap_sum_vjp
 from lapsum._ops.lap_sum_inverse import lap_sum_inverse, lap_sum_inverse_jvp, lap_sum_inverse_vjp
 from lapsum._ops.log_soft_topk import log_soft_topk, log_soft_topk_jvp, log_soft_topk_vjp
+from lapsum._ops.soft_kth_value import soft_kth_value, soft_kth_value_jvp, soft_kth_value_vjp
 from lapsum._ops.soft_permutation import (
     soft_permutation,
     soft_permutation_jvp,
@@ -38,6 +39,9 @@ __all__ = [
     "log_soft_topk",
     "log_soft_topk_jvp",
     "log_soft_topk_vjp",
+    "soft_kth_value",
+    "soft_kth_value_jvp",
+    "soft_kth_value_vjp",
     "soft_permutation",
     "soft_permutation_jvp",
     "soft_permutation_vjp",

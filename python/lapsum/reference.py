@@ -227,6 +227,13 @@ def lap_sum_inverse(r: ArrayLike, k: ArrayLike, alpha: Number) -> Array:
     return _each(lambda level: threshold(r, level, alpha).b, k)
 
 
+def soft_kth_value(
+    x: ArrayLike, k: ArrayLike, alpha: Number = 1.0, *, largest: bool = True
+) -> Array:
+    """lap_sum_inverse, of the reversed direction for the largest."""
+    return lap_sum_inverse(x, k, -Real(alpha) if largest else alpha)
+
+
 def soft_quantile(x: ArrayLike, q: ArrayLike, alpha: Number = 1.0) -> Array:
     """lap_sum_inverse at the levels q n."""
     return lap_sum_inverse(x, np.asarray(q, Real) * np.size(x), alpha)
@@ -337,6 +344,15 @@ def lap_sum_inverse_jacobian(r: ArrayLike, k: ArrayLike, alpha: Number) -> Jacob
     j_k = np.diag(np.array([sign * root.rate for root in roots]))
     j_alpha = np.array([root.q @ np.where(np.isfinite(root.z), root.z, 0) for root in roots])
     return j_r, j_k, j_alpha
+
+
+def soft_kth_value_jacobian(
+    x: ArrayLike, k: ArrayLike, alpha: Number = 1.0, *, largest: bool = True
+) -> Jacobians:
+    """(J_x, J_k, J_alpha) of soft_kth_value at a vector of levels."""
+    sign = -1 if largest else 1
+    j_x, j_k, j_alpha = lap_sum_inverse_jacobian(x, k, sign * Real(alpha))
+    return j_x, j_k, sign * j_alpha
 
 
 def soft_quantile_jacobian(x: ArrayLike, q: ArrayLike, alpha: Number = 1.0) -> Jacobians:

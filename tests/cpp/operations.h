@@ -195,6 +195,18 @@ const std::vector<Operation<T>>& operations() {
          lap_sum_inverse_jvp(c.x, c.levels, c.alpha, d.x, d.levels, d.alpha, b, c.threads);
        },
        define_inverse<Real>, define_inverse<Dual>},
+      {"soft_kth_value", "x", "k", "b", Second::levels, true, per_second,
+       [](const Call<T>& c, Rows<T> b) {
+         soft_kth_value(c.x, c.levels, c.alpha, b, c.order, c.threads);
+       },
+       [](const Call<T>& c, Rows<const T> g, const Gradients<T>& to) {
+         soft_kth_value_vjp(c.x, c.levels, c.alpha, g, to.x, to.levels, to.alpha, c.order,
+                            c.threads);
+       },
+       [](const Call<T>& c, const Tangents<T>& d, Rows<T> b) {
+         soft_kth_value_jvp(c.x, c.levels, c.alpha, d.x, d.levels, d.alpha, b, c.order, c.threads);
+       },
+       define_inverse<Real>, define_inverse<Dual>},
       {"soft_quantile", "x", "q", "b", Second::quantiles, false, per_second,
        [](const Call<T>& c, Rows<T> b) { soft_quantile(c.x, c.levels, c.alpha, b, c.threads); },
        [](const Call<T>& c, Rows<const T> g, const Gradients<T>& to) {

@@ -50,6 +50,12 @@ class ByHand : public testing::Test {
     lap_sum_inverse<T>({r.data(), 1, std::ssize(r)}, k, alpha, {&b, 1, 1});
     return {b};
   }
+  std::vector<T> kth(const std::vector<T>& x, double k, double alpha,
+                     Order order = Order::descending) {
+    T b = 0;
+    soft_kth_value<T>({x.data(), 1, std::ssize(x)}, k, alpha, {&b, 1, 1}, order);
+    return {b};
+  }
   std::vector<T> quantile(const std::vector<T>& x, double q, double alpha) {
     T b = 0;
     soft_quantile<T>({x.data(), 1, std::ssize(x)}, q, alpha, {&b, 1, 1});
@@ -121,6 +127,9 @@ TYPED_TEST(ByHand, small_alpha_is_the_hard_operation) {
   this->expect("soft_sort", this->sort(x, 0.05, Order::descending), {30, 20, 10, 0});
   this->expect("soft_sort", this->sort(x, -0.05), {30, 20, 10, 0});
   this->expect("lap_sum_inverse", this->inverse(x, 2, 0.05), {15});
+  this->expect("soft_kth_value", this->kth(x, 1, 0.05), {25});
+  this->expect("soft_kth_value", this->kth(x, 1, 0.05, Order::ascending), {5});
+  this->expect("soft_kth_value", this->kth(x, 2.5, 0.05), {10});
   this->expect("soft_quantile", this->quantile(x, 0.25, 0.05), {5});
   this->expect("soft_quantile", this->quantile(x, 0.25, -0.05), {25});
   this->expect("soft_permute", this->permute(x, {1, 2, 3, 4}, 0.05, Apply::permutation),

@@ -61,6 +61,9 @@ OPERATIONS = [
     Operation(
         "log_soft_topk", lambda x, a: (x, 0.4 * np.shape(x)[-1], a), "largest", takes_dim=True
     ),
+    Operation(
+        "soft_kth_value", lambda x, a: (x, 0.4 * np.shape(x)[-1], a), "largest", takes_dim=True
+    ),
     Operation("soft_quantile", lambda x, a: (x, 0.3, a), takes_dim=True),
     Operation("soft_permutation", lambda x, a: (x, a), "descending"),
     Operation("soft_permute", lambda x, a: (x, _values(x), a), "descending"),

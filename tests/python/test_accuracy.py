@@ -22,6 +22,7 @@ LONGER_SIZES = {100: ALPHAS, 257: (1e-4, 1.0, 1e4)}
 ARGUMENTS = {
     "lap_sum": ("r", "x", "alpha"),
     "lap_sum_inverse": ("r", "k", "alpha"),
+    "soft_kth_value": ("x", "k", "alpha"),
     "soft_quantile": ("x", "q", "alpha"),
     "soft_rank": ("x", "alpha"),
     "soft_sort": ("x", "alpha"),
@@ -31,7 +32,7 @@ ARGUMENTS = {
     "soft_permute": ("x", "values", "alpha"),
 }
 MASKS = ("soft_topk", "log_soft_topk")
-LEVELLED = (*MASKS, "lap_sum_inverse", "soft_quantile")
+LEVELLED = (*MASKS, "lap_sum_inverse", "soft_kth_value", "soft_quantile")
 
 
 class Case:
@@ -140,6 +141,8 @@ def cases(op, x, alpha, label):
         return [Case(op, (x, k, signed), label, largest=reverse) for k in levels(n)]
     if op == "lap_sum_inverse":
         return [Case(op, (x, np.array([k]), signed), label) for k in levels(n)]
+    if op == "soft_kth_value":
+        return [Case(op, (x, np.array([k]), signed), label, largest=reverse) for k in levels(n)]
     if op == "soft_quantile":
         return [Case(op, (x, np.array([q]), signed), label) for q in (0.125, 0.5, 0.9375)]
     if op == "lap_sum":
@@ -191,6 +194,7 @@ def test_directions(reverse, alpha, dtype):
         Case("soft_permute", (x, values, alpha), "direction", transpose=True, **order),
         Case("soft_topk", (x, 3.3, alpha), "direction", largest=reverse),
         Case("log_soft_topk", (x, 3.3, alpha), "direction", largest=reverse),
+        Case("soft_kth_value", (x, np.array([3.3]), alpha), "direction", largest=reverse),
     ):
         case.check_value()
         case.check_vjp()
@@ -198,12 +202,12 @@ def test_directions(reverse, alpha, dtype):
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("op", ["lap_sum_inverse", "soft_quantile"])
+@pytest.mark.parametrize("op", ["lap_sum_inverse", "soft_kth_value", "soft_quantile"])
 def test_many_levels(op, dtype):
     """Levels in any order, repeated, with tails, against one at a time."""
     x, alpha = row("normal", 40, dtype), 0.05
     several = np.array([0.5, 0.25, 0.75, 0.5, 0.0078125, 0.9921875, 0.25])
-    if op == "lap_sum_inverse":
+    if op != "soft_quantile":
         several *= x.size
     case = Case(op, (x, several, alpha), "levels")
     case.scales["z"] = 50

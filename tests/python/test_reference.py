@@ -232,6 +232,7 @@ def test_jacobians(n, alpha, reverse):
             check_jacobian(name, (x, Real(k), alpha), (soft, 2e-5, soft), largest=reverse)
     levels = np.array([n * 0.61, 0.23, n - 0.37], Real)
     check_jacobian("lap_sum_inverse", (x, levels, alpha), (soft, 2e-5, soft))
+    check_jacobian("soft_kth_value", (x, levels, alpha), (soft, 2e-5, soft), largest=reverse)
     check_jacobian("soft_quantile", (x, levels / n, alpha), (soft, 2e-5 / n, soft))
     check_jacobian("lap_sum", (x, np.array([-0.3, 1.234, 5.1], Real), alpha), (soft, soft, soft))
     if n <= 5:

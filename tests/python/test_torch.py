@@ -242,7 +242,7 @@ def test_compile_without_graph_breaks(op, dynamic):
 def call_traced(op, x):
     """As `call`, made of what a graph can hold."""
     function, n = getattr(lapsum, op.name), x.shape[-1]
-    if op.name in ("soft_topk", "log_soft_topk"):
+    if op.name in ("soft_topk", "log_soft_topk", "soft_kth_value"):
         return function(x, 0.4 * n, 0.7)
     if op.name == "soft_quantile":
         return function(x, 0.3, 0.7)

@@ -43,6 +43,7 @@ CASES = [
         for t in (False, True)
     ),
     case("soft_permute", X, VALUES[..., 0], ALPHA),
+    *(case("soft_kth_value", X, K, ALPHA, largest=d) for d in (False, True)),
     case("soft_quantile", X, K / 4, ALPHA),
     case("lap_sum", X, POINTS, ALPHA),
     case("lap_sum_inverse", X, LEVELS, ALPHA),

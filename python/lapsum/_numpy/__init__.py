@@ -12,6 +12,7 @@ OPERATIONS: dict[str, Any] = {
     "soft_sort": AlongAxis(Operation("soft_sort")),
     "soft_topk": AlongAxis(Operation("soft_topk", level="k")),
     "log_soft_topk": AlongAxis(Operation("log_soft_topk", level="k")),
+    "soft_kth_value": AlongAxis(Operation("soft_kth_value", level="k", result=lambda x: ())),
     "soft_quantile": AlongAxis(Operation("soft_quantile", level="q", result=lambda x: ())),
     "soft_permutation": Operation("soft_permutation", result=lambda x: x + x),
     "soft_permute": Permute(),

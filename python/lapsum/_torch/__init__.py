@@ -73,11 +73,11 @@ class Operation:
 
 
 class AlongAxis(Operation):
-    """Along any one axis of x, `dim` or `axis`."""
+    """Along any one axis of x, `dim` or `axis`, which the result keeps or has not."""
 
-    @property
-    def keeps_axis(self) -> bool:
-        return self.level != "q"
+    def __init__(self, name: str, level: str | None = None, keeps_axis: bool = True) -> None:
+        super().__init__(name, level=level)
+        self.keeps_axis = keeps_axis
 
     def value(
         self,
@@ -178,7 +178,8 @@ OPERATIONS: dict[str, Any] = {
     "soft_sort": AlongAxis("soft_sort"),
     "soft_topk": AlongAxis("soft_topk", level="k"),
     "log_soft_topk": AlongAxis("log_soft_topk", level="k"),
-    "soft_quantile": AlongAxis("soft_quantile", level="q"),
+    "soft_kth_value": AlongAxis("soft_kth_value", level="k", keeps_axis=False),
+    "soft_quantile": AlongAxis("soft_quantile", level="q", keeps_axis=False),
     "soft_permutation": LastAxis("soft_permutation"),
     "soft_permute": Permute("soft_permute", ("x", "values")),
     "lap_sum": LastAxis("lap_sum", ("r", "x")),

@@ -47,6 +47,10 @@ def lap_sum_inverse(x: Tensor, k: Tensor, alpha: Tensor) -> Tensor:
     return torch.where(torch.isinf(shift), (alpha * shift).detach(), b)
 
 
+def soft_kth_value(x: Tensor, k: Tensor, alpha: Tensor, largest: bool) -> Tensor:
+    return lap_sum_inverse(x, k, _signed(alpha, largest))
+
+
 def soft_quantile(x: Tensor, q: Tensor, alpha: Tensor) -> Tensor:
     return lap_sum_inverse(x, q * x.shape[-1], alpha)
 

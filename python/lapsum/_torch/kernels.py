@@ -115,6 +115,7 @@ KERNELS = {
         Kernel("soft_topk", levels=True, mask=True),
         Kernel("log_soft_topk", levels=True, mask=True),
         Kernel("lap_sum_inverse", levels=True),
+        Kernel("soft_kth_value", levels=True),
         Kernel("soft_quantile", levels=True),
         Kernel("soft_permute", arrays=2),
         Kernel("lap_sum", arrays=2),
