@@ -1,3 +1,4 @@
+#include "addresses.h"
 #include "families.h"
 
 namespace lapsum::python {
@@ -6,6 +7,7 @@ namespace {
 template <class T>
 void bind(nb::module_& m) {
   bind_mask<T>(m, "log_soft_topk", log_soft_topk<T>, log_soft_topk_vjp<T>, log_soft_topk_jvp<T>);
+  bind_mask_at<T>(m, "log_soft_topk", log_soft_topk<T>, log_soft_topk_vjp<T>);
 }
 
 }  // namespace

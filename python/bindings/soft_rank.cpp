@@ -1,3 +1,4 @@
+#include "addresses.h"
 #include "families.h"
 
 namespace lapsum::python {
@@ -6,6 +7,7 @@ namespace {
 template <class T>
 void bind(nb::module_& m) {
   bind_ordered<T>(m, "soft_rank", soft_rank<T>, soft_rank_vjp<T>, soft_rank_jvp<T>);
+  bind_ordered_at<T>(m, "soft_rank", soft_rank<T>, soft_rank_vjp<T>);
 }
 
 }  // namespace

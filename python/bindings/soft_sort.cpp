@@ -1,3 +1,4 @@
+#include "addresses.h"
 #include "families.h"
 
 namespace lapsum::python {
@@ -6,6 +7,7 @@ namespace {
 template <class T>
 void bind(nb::module_& m) {
   bind_ordered<T>(m, "soft_sort", soft_sort<T>, soft_sort_vjp<T>, soft_sort_jvp<T>);
+  bind_ordered_at<T>(m, "soft_sort", soft_sort<T>, soft_sort_vjp<T>);
 }
 
 }  // namespace

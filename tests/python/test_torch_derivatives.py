@@ -117,6 +117,29 @@ def test_per_sample_gradients(function, tensors):
     torch.testing.assert_close(got, want)
 
 
+@every
+def test_a_batch_of_incoming_gradients(function, tensors):
+    args = leaves(tensors)
+    y = function(*args)
+    rows = torch.stack([torch.ones_like(y), torch.arange(y.numel()).view_as(y) - 1.5])
+    got = torch.vmap(lambda g: torch.autograd.grad(y, args, g, retain_graph=True))(rows)
+    for i, g in enumerate(rows):
+        want = torch.autograd.grad(y, args, g, retain_graph=True)
+        for all_rows, one in zip(got, want, strict=True):
+            torch.testing.assert_close(all_rows[i], one)
+
+
+@pytest.mark.parametrize("alpha", [0.6, torch.tensor(0.6)])
+@pytest.mark.parametrize("name", ["soft_rank", "soft_sort"])
+def test_a_batch_of_incoming_gradients_of_plain_rows(name, alpha):
+    x = X.clone().requires_grad_()
+    y = getattr(lapsum, name)(x, alpha)
+    rows = torch.eye(8, dtype=torch.float64).view(8, 2, 4)
+    (got,) = torch.vmap(lambda g: torch.autograd.grad(y, x, g, retain_graph=True))(rows)
+    want = torch.func.jacrev(lambda t: getattr(lapsum, name)(t, alpha))(X)
+    torch.testing.assert_close(got, want.flatten(0, 1))
+
+
 @pytest.mark.parametrize("argument", [0, 1, 2])
 def test_vmap_over_one_argument(argument):
     args = [X[0], torch.tensor(1.3, dtype=torch.float64), torch.tensor(0.6, dtype=torch.float64)]

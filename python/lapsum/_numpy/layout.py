@@ -6,6 +6,7 @@ Arguments are checked here for type and shape; their values are checked by the c
 
 from __future__ import annotations
 
+import math
 import numbers
 import operator
 from collections.abc import Sequence
@@ -63,13 +64,18 @@ def row_array(op: str, name: str, value: object) -> Array:
     return array
 
 
+def plain_number(value: Any) -> float:
+    """A float; infinite for an integer beyond all floats."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
 def number(op: str, name: str, value: object) -> Number:
     """A k or an alpha; integers are welcome here."""
     if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)):
-        try:
-            return Number(float(value), np.dtype(np.float64))
-        except OverflowError:  # an integer beyond all floats
-            return Number(np.inf if value > 0 else -np.inf, np.dtype(np.float64))  # type: ignore[operator]
+        return Number(plain_number(value), np.dtype(np.float64))
     array = _array(op, name, value)
     if array.dtype.kind not in "fiu" or array.dtype.str[1:] == "f16":
         got = type(value).__name__ if array.dtype.kind == "O" else str(array.dtype)

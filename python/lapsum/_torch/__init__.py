@@ -21,7 +21,9 @@ from .arguments import (
     values_tail,
 )
 from .hard import straight_through
-from .operation import run, short_cut
+from .kernels import KERNELS
+from .operation import run
+from .plain_rows import short_cut
 
 
 class Operation:
@@ -78,6 +80,7 @@ class AlongAxis(Operation):
     def __init__(self, name: str, level: str | None = None, keeps_axis: bool = True) -> None:
         super().__init__(name, level=level)
         self.keeps_axis = keeps_axis
+        self.kernel = KERNELS[name]
 
     def value(
         self,
@@ -89,8 +92,8 @@ class AlongAxis(Operation):
         num_threads: int | None = None,
         hard: bool = False,
     ) -> Tensor:
-        if type(x) is Tensor and dim == -1 and axis is None and num_threads is None and not hard:
-            short = short_cut(self.name, x, numbers, flags) if self.keeps_axis and x.ndim else None
+        if dim == -1 and axis is None and num_threads is None and not hard:
+            short = short_cut(self.kernel, x, numbers, flags) if isinstance(x, Tensor) else None
             if short is not None:
                 return short
         t = row(self.name, "x", x)

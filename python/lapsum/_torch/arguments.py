@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lapsum._numpy.layout import axis_of, thread_count, values_tail
+from lapsum._numpy.layout import axis_of, plain_number, thread_count, values_tail
 
 from .kernels import Argument
 
@@ -61,7 +61,7 @@ def number(op: str, name: str, value: object) -> Argument:
     if type(value) is float:
         return value
     if type(value) is int:
-        return float(value)
+        return plain_number(value)
     if isinstance(value, Tensor):
         if value.is_complex() or value.dtype == torch.bool:
             raise TypeError(
@@ -71,7 +71,7 @@ def number(op: str, name: str, value: object) -> Argument:
     if isinstance(value, (numbers.Real, torch.SymFloat, torch.SymInt)) and not isinstance(
         value, (bool, np.bool_)
     ):
-        return float(value)
+        return plain_number(value)
     try:
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):

@@ -6,8 +6,9 @@ or are floats; arrays are float32 or float64, levels and alpha float64.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from math import prod
 from typing import Any
 
@@ -29,6 +30,15 @@ class Kernel:
     arrays: int = 1
     levels: bool = False
     mask: bool = False
+
+    @cached_property
+    def by_address(self) -> dict[torch.dtype, tuple[Callable[..., None], Callable[..., None]]]:
+        """The value and the vjp on contiguous rows in memory, where the core has them."""
+        return {
+            dtype: tuple(getattr(_core, f"{self.name}{part}_at_{name}") for part in ("", "_vjp"))
+            for name, dtype in (("float32", torch.float32), ("float64", torch.float64))
+            if hasattr(_core, f"{self.name}_at_{name}")
+        }
 
     def result_shape(self, shapes: Sequence[torch.Size], batch: Sequence[int]) -> list[int]:
         if self.levels and not self.mask:
@@ -61,7 +71,7 @@ class Kernel:
             out = torch.empty_like(like, memory_format=torch.contiguous_format)
         else:
             shapes = [a.shape for a in args[: self.arrays]]  # type: ignore[union-attr]
-            out = torch.empty(self.result_shape(shapes, batch), dtype=like.dtype)
+            out = like.new_empty(self.result_shape(shapes, batch))
         call = getattr(_core, self.name)
         if not (keep and self.mask):
             call(*inputs, _flat(out, rows), *flags, threads)
@@ -86,7 +96,7 @@ class Kernel:
         outs: list[Any] = [None] * len(args)
         for i, a in enumerate(args):
             if needs[i] and isinstance(a, Tensor):
-                grads[i] = t = torch.empty(a.shape, dtype=a.dtype)
+                grads[i] = t = a.new_empty(a.shape)
                 outs[i] = _flat(t, rows) if i < self.arrays else _flat(t, rows)[:, 0]
         extra = () if saved is None else (saved,)
         getattr(_core, f"{self.name}_vjp")(
@@ -100,6 +110,7 @@ def _flat(t: Argument, rows: int) -> np.ndarray[Any, Any]:
     assert isinstance(t, Tensor)
     if t.requires_grad:
         t = t.detach()
+    t = t.resolve_neg()
     if t.ndim == 2 and t.shape[0] == rows and t.is_contiguous():
         return t.numpy()
     width = t.numel() // rows if rows else prod(t.shape[1:])
@@ -140,7 +151,7 @@ def mask_and_z(
 
 def kernel_sum(r: Tensor, w: Tensor, x: Tensor, alpha: Tensor, shape: str, order: int) -> Tensor:
     rows = prod(r.shape[:-1])
-    out = torch.empty(x.shape, dtype=x.dtype)
+    out = x.new_empty(x.shape)
     softness, threads = _flat(alpha, rows)[:, 0], torch.get_num_threads()
     arrays = _flat(r, rows), _flat(w, rows), _flat(x, rows)
     _core.lap_kernel(*arrays, softness, _flat(out, rows), shape, order, threads)
@@ -149,7 +160,7 @@ def kernel_sum(r: Tensor, w: Tensor, x: Tensor, alpha: Tensor, shape: str, order
 
 def inverse(r: Tensor, k: Tensor, alpha: Tensor) -> Tensor:
     rows = prod(r.shape[:-1])
-    out = torch.empty(k.shape, dtype=r.dtype)
+    out = r.new_empty(k.shape)
     inputs = (_flat(r, rows), _flat(k, rows), _flat(alpha, rows)[:, 0])
     _core.lap_sum_inverse(*inputs, _flat(out, rows), torch.get_num_threads())
     return out

@@ -1,0 +1,76 @@
+"""The short way: contiguous rows of x, plain numbers k and alpha, and little but the core.
+
+The core needs few microseconds for a row of 100, so what surrounds it must not take more: memory
+goes by address, and nothing is arranged that need not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd import Function
+
+from .kernels import Kernel
+from .operation import captured, differentiable_vjp, transformed
+
+_empty_like = torch.empty_like
+_threads = torch.get_num_threads
+_grad_enabled = torch.is_grad_enabled
+_unwrap = torch._C._functorch.unwrap_if_dead
+_LARGE = 1 << 1000  # an integer beyond goes the general way, which words the error
+
+
+class Record(Function):
+    """Hangs a result that is already there into the graph, with the core's vjp as its gradient."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, call: tuple[Any, ...]) -> Any:
+        ctx.save_for_backward(x)
+        out, ctx.thresholds, *ctx.call = call
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        (x,) = ctx.saved_tensors
+        kernel, vjp, rows, length, numbers, flags = ctx.call
+        if _grad_enabled() or transformed():
+            needs = [True, *(False for _ in numbers)]
+            return differentiable_vjp(kernel, [x, *numbers], flags, g, needs)[0], None
+        if not g.is_contiguous() or g.is_neg():
+            g = g.contiguous().resolve_neg()
+        gx = _empty_like(x)
+        at = g.data_ptr(), gx.data_ptr()
+        vjp(x.data_ptr(), rows, length, *numbers, *at, *flags, _threads(), *ctx.thresholds)
+        return gx, None
+
+
+# Function.apply less its own look at transforms, which short_cut has had.
+_record = super(Function, Record).apply
+
+
+def short_cut(
+    kernel: Kernel, x: Tensor, numbers: Sequence[Any], flags: Sequence[bool]
+) -> Tensor | None:
+    """The result where there is nothing to arrange, else None. The core checks the numbers."""
+    if captured(x) or transformed():
+        return None
+    x = _unwrap(x)
+    functions, shape, size = kernel.by_address.get(x.dtype), x.shape, x.numel()
+    if not functions or not shape or not size or not x.is_contiguous() or x.is_neg():
+        return None
+    for v in numbers:
+        if type(v) is not float and (type(v) is not int or not -_LARGE < v < _LARGE):
+            return None
+    value, vjp = functions
+    length = shape[-1]
+    rows = size // length
+    thresholds = (bytearray(16 * rows),) if kernel.mask else ()
+    out = _empty_like(x)
+    at = x.data_ptr(), rows, length
+    value(*at, *numbers, out.data_ptr(), *flags, _threads(), *thresholds)
+    if x.requires_grad and _grad_enabled():
+        out = _record(x, (out, thresholds, kernel, vjp, rows, length, numbers, flags))
+    return out
