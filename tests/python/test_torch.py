@@ -83,12 +83,13 @@ def test_any_strides_and_batches(op):
 
 
 @every
-def test_an_empty_batch(op):
-    x = torch.empty(0, 5, dtype=torch.float64, requires_grad=True)
+@pytest.mark.parametrize("shape", [(0,), (2, 0), (0, 2)])
+def test_an_empty_batch(op, shape):
+    x = torch.empty(*shape, 5, dtype=torch.float64, requires_grad=True)
     y = call(op, x)
-    assert y.shape[0] == 0
-    y.sum().backward()
-    assert x.grad.shape == (0, 5)
+    assert y.shape[: len(shape)] == shape
+    (gx,) = torch.autograd.grad(y.sum(), x, create_graph=True)
+    assert gx.shape == x.shape
 
 
 @pytest.mark.parametrize("op", [op for op in OPERATIONS if op.takes_dim], ids=str)
@@ -117,6 +118,41 @@ def test_k_and_alpha_broadcast_with_the_batch():
     assert alpha.grad.dtype == torch.float32
     integers = lapsum.soft_topk(x, torch.tensor([1, 2, 3]), 0.5)
     torch.testing.assert_close(integers, lapsum.soft_topk(x, [1, 2, 3], 0.5), rtol=0, atol=0)
+
+
+LEVELS = torch.tensor([0.1, 0.5, 0.3, 0.8, 0.5], dtype=torch.float64)
+
+
+@pytest.mark.parametrize("name", ["soft_topk", "log_soft_topk", "soft_kth_value", "soft_quantile"])
+@pytest.mark.parametrize(
+    ("x", "level", "alpha"),
+    [
+        (batch(3, 1, 7), LEVELS, 0.7),
+        (batch(7), LEVELS, 0.7),
+        (batch(7), LEVELS.expand(2, 5), torch.tensor(0.7)),
+        (batch(3, 1, 7), LEVELS.expand(3, 5), torch.tensor([[0.7], [0.3], [-2.0]])),
+        (batch(3, 1, 1, 7), LEVELS.expand(2, 5), torch.tensor([[[0.7]], [[0.3]], [[1.5]]])),
+        (batch(1, 7), LEVELS[:, None, None], torch.tensor([0.7, 0.3, 1.5])),
+        (
+            batch(3, 1, 7),
+            LEVELS,
+            torch.full((5,), 0.7),
+        ),  # varies along the levels: rows of their own
+        (batch(0, 1, 7), LEVELS, 0.7),
+    ],
+)
+def test_several_levels_of_a_row_are_rows_of_their_own(name, x, level, alpha):
+    k = level if name == "soft_quantile" else 7 * level
+    shape = torch.broadcast_shapes(x.shape[:-1], k.shape, torch.as_tensor(alpha).shape)
+    shared = [t.clone().requires_grad_() for t in (x, k, torch.as_tensor(alpha))]
+    copied = [t.clone().requires_grad_() for t in shared]
+    y = getattr(lapsum, name)(*shared)
+    whole = [copied[0].expand(*shape, 7), *(t.expand(shape) for t in copied[1:])]
+    want = getattr(lapsum, name)(*(t.clone() for t in whole))
+    torch.testing.assert_close(y, want, rtol=0, atol=0)
+    got = torch.autograd.grad(y.sin().sum(), shared)
+    for g, w in zip(got, torch.autograd.grad(want.sin().sum(), copied), strict=True):
+        torch.testing.assert_close(g, w)
 
 
 @every
@@ -390,3 +426,8 @@ def test_what_top_k_saves_for_backward():
         saved = p.grad_fn.thresholds
     assert sizes == [x.numel() * 4]  # x itself
     assert sum(map(len, saved)) == 4 * 16  # and a threshold of 16 bytes per row
+    sizes.clear()
+    with torch.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
+        p = lapsum.soft_topk(x[:, None], [1.0, 2.0, 5.0], 0.5)
+    assert sizes == [x.numel() * 4, 4 * 3 * 8]  # x once for all levels, and the levels
+    assert p.grad_fn.thresholds.nbytes == 4 * 3 * 16

@@ -19,6 +19,7 @@ VALUES = torch.tensor(np.random.default_rng(0).normal(size=(2, 4, 3)))
 
 def case(name, *tensors, **flags):
     label = name + "".join(f"-{k}={v}" for k, v in flags.items())
+    label += "-levels" if tensors[0].ndim > 2 else ""
 
     def function(*args):
         return getattr(lapsum, name)(*args, **flags)
@@ -45,6 +46,7 @@ CASES = [
     case("soft_permute", X, VALUES[..., 0], ALPHA),
     *(case("soft_kth_value", X, K, ALPHA, largest=d) for d in (False, True)),
     case("soft_quantile", X, K / 4, ALPHA),
+    case("soft_topk", X.unsqueeze(1), LEVELS, ALPHA.unsqueeze(1)),
     case("lap_sum", X, POINTS, ALPHA),
     case("lap_sum_inverse", X, LEVELS, ALPHA),
 ]

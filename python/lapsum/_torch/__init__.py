@@ -61,7 +61,7 @@ class Operation:
             name: (a if a.dtype == dtype else a.to(dtype), tail)
             for name, a, tail in zip(self.arrays, arrays, tails, strict=True)
         }
-        args = broadcast(op, named, parsed)
+        args = broadcast(op, named, parsed, None if hard else self.level)
         out = run(op, args, flags, count)
         if hard:
             out = straight_through(op, args, flags, out)

@@ -99,9 +99,16 @@ def threads(op: str, num_threads: int | None) -> int:
 
 
 def broadcast(
-    op: str, arrays: dict[str, tuple[Tensor, int]], numbers_: dict[str, Argument]
+    op: str,
+    arrays: dict[str, tuple[Tensor, int]],
+    numbers_: dict[str, Argument],
+    level: str | None = None,
 ) -> list[Any]:
-    """All arguments with one batch shape. Arrays come with how many last axes are their own."""
+    """All arguments with one batch shape. Arrays come with how many last axes are their own.
+
+    Last axes of the batch along which only the tensor `level` varies are kept by it alone: several
+    levels of one row.
+    """
     shapes = {n: tuple(a.shape[: a.ndim - tail]) for n, (a, tail) in arrays.items()}
     shapes.update({n: tuple(v.shape) for n, v in numbers_.items() if isinstance(v, Tensor)})
     try:
@@ -109,14 +116,24 @@ def broadcast(
     except RuntimeError:
         listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
         raise ValueError(f"{op}: batch shapes do not broadcast: {listed}") from None
-    out: list[Any] = []
-    for name, (a, tail) in arrays.items():
-        own = a.shape[a.ndim - tail :]
-        out.append(a if shapes[name] == tuple(batch) else a.expand(*batch, *own))
-    for name, v in numbers_.items():
-        expand = isinstance(v, Tensor) and shapes[name] != tuple(batch)
-        out.append(v.expand(batch) if expand else v)  # type: ignore[union-attr]
-    return out
+    levels = 0
+    if level in shapes:
+        others = [(1,) * (len(batch) - len(s)) + s for n, s in shapes.items() if n != level]
+        while levels < len(batch) and all(s[-1 - levels] == 1 for s in others):
+            levels += 1
+
+    def arranged(name: str, v: Argument) -> Argument:
+        if not isinstance(v, Tensor):
+            return v
+        shape, own = shapes[name], v.shape[len(shapes[name]) :]
+        drop = 0 if name == level else levels
+        if drop:
+            v = v.reshape((*shape[: max(len(shape) - drop, 0)], *own))
+        want = (*batch[: len(batch) - drop], *own)
+        return v if v.shape == want else v.expand(want)
+
+    everything = {**{name: a for name, (a, _) in arrays.items()}, **numbers_}
+    return [arranged(name, v) for name, v in everything.items()]
 
 
 def compute_dtype(arrays: Sequence[Tensor]) -> torch.dtype:

@@ -1,7 +1,8 @@
 """The core's functions on plain CPU tensors: no autograd, memory is shared by NumPy views.
 
 Arguments are as in _numpy/operation.py: arrays, levels (if any), alpha. All have one batch shape
-or are floats; arrays are float32 or float64, levels and alpha float64.
+or are floats; levels may have axes behind it, for several levels of a row. Arrays are float32 or
+float64, levels and alpha float64.
 """
 
 from __future__ import annotations
@@ -40,11 +41,17 @@ class Kernel:
             if hasattr(_core, f"{self.name}_at_{name}")
         }
 
-    def result_shape(self, shapes: Sequence[torch.Size], batch: Sequence[int]) -> list[int]:
-        if self.levels and not self.mask:
-            return list(batch)
-        tail = list(shapes[self.arrays - 1][len(batch) :])
+    def result_shape(self, args: Sequence[Any]) -> list[int]:
+        batch, tail = self.batch(args), args[self.arrays - 1].shape[args[0].ndim - 1 :]
+        if self.levels:
+            return [*batch, *tail] if self.mask else list(batch)
         return [*batch, *tail, *tail] if self.name == "soft_permutation" else [*batch, *tail]
+
+    def batch(self, args: Sequence[Any]) -> torch.Size:
+        """The batch of the result: that of the rows, and the levels of each."""
+        levels = args[self.arrays] if self.levels else 0.0
+        batch: torch.Size = levels.shape if isinstance(levels, Tensor) else args[0].shape[:-1]
+        return batch
 
     def _inputs(self, args: Sequence[Argument], rows: int) -> list[Any]:
         inputs: list[Any] = [_flat(a, rows) for a in args[: self.arrays]]
@@ -52,38 +59,30 @@ class Kernel:
             k = args[self.arrays]
             inputs.append(k if isinstance(k, float) else _flat(k, rows))
         alpha = args[-1]
-        inputs.append(alpha if isinstance(alpha, float) else _flat(alpha, rows)[:, 0])
+        inputs.append(alpha if isinstance(alpha, float) else _flat(alpha, rows).reshape(-1))
         return inputs
 
     def value(
         self,
-        args: Sequence[Argument],
-        batch: Sequence[int],
+        args: Sequence[Any],
         flags: Sequence[Any],
         threads: int,
         keep: bool = False,
     ) -> tuple[Tensor, Thresholds | None]:
         """The result, and for a mask, if asked to keep them, its thresholds."""
-        rows, threads = prod(batch), threads or torch.get_num_threads()
-        inputs = self._inputs(args, rows)
-        like: Any = args[0]
-        if self.mask:
-            out = torch.empty_like(like, memory_format=torch.contiguous_format)
-        else:
-            shapes = [a.shape for a in args[: self.arrays]]  # type: ignore[union-attr]
-            out = like.new_empty(self.result_shape(shapes, batch))
-        call = getattr(_core, self.name)
-        if not (keep and self.mask):
-            call(*inputs, _flat(out, rows), *flags, threads)
-            return out, None
-        thresholds = np.empty((rows, 2))
-        call(*inputs, _flat(out, rows), *flags, threads, thresholds)
+        rows, threads = prod(args[0].shape[:-1]), threads or torch.get_num_threads()
+        results = prod(self.batch(args)) if self.mask else rows
+        out = args[0].new_empty(self.result_shape(args))
+        thresholds = np.empty((results, 2)) if keep and self.mask else None
+        extra = () if thresholds is None else (thresholds,)
+        if rows:
+            inputs = self._inputs(args, rows)
+            getattr(_core, self.name)(*inputs, _flat(out, results), *flags, threads, *extra)
         return out, thresholds
 
     def vjp(
         self,
-        args: Sequence[Argument],
-        batch: Sequence[int],
+        args: Sequence[Any],
         flags: Sequence[Any],
         threads: int,
         saved: Thresholds | None,
@@ -91,17 +90,21 @@ class Kernel:
         needs: Sequence[bool],
     ) -> list[Tensor | None]:
         """Gradients of the arguments that need one."""
-        rows, threads = prod(batch), threads or torch.get_num_threads()
-        grads: list[Tensor | None] = [None] * len(args)
-        outs: list[Any] = [None] * len(args)
-        for i, a in enumerate(args):
-            if needs[i] and isinstance(a, Tensor):
-                grads[i] = t = a.new_empty(a.shape)
-                outs[i] = _flat(t, rows) if i < self.arrays else _flat(t, rows)[:, 0]
+        rows, threads = prod(args[0].shape[:-1]), threads or torch.get_num_threads()
+        results = prod(self.batch(args)) if self.mask else rows
+        grads = [
+            a.new_empty(a.shape) if need and isinstance(a, Tensor) else None
+            for a, need in zip(args, needs, strict=True)
+        ]
+        if not rows:
+            return grads
+        outs = [
+            t if t is None else _flat(t, rows) if i < self.arrays else t.numpy().reshape(-1)
+            for i, t in enumerate(grads)
+        ]
+        inputs = [*self._inputs(args, rows), _flat(g, results)]
         extra = () if saved is None else (saved,)
-        getattr(_core, f"{self.name}_vjp")(
-            *self._inputs(args, rows), _flat(g, rows), *outs, *flags, threads, *extra
-        )
+        getattr(_core, f"{self.name}_vjp")(*inputs, *outs, *flags, threads, *extra)
         return grads
 
 
@@ -113,7 +116,7 @@ def _flat(t: Argument, rows: int) -> np.ndarray[Any, Any]:
     t = t.resolve_neg()
     if t.ndim == 2 and t.shape[0] == rows and t.is_contiguous():
         return t.numpy()
-    width = t.numel() // rows if rows else prod(t.shape[1:])
+    width = t.numel() // rows if rows else t.shape[-1]
     return t.reshape(rows, width).contiguous().numpy()
 
 
@@ -139,10 +142,9 @@ def mask_and_z(
 ) -> tuple[Tensor, Tensor]:
     """The mask p or log p, and z = (b - r) / |alpha|, which is NaN or infinite where b is."""
     kernel = KERNELS["log_soft_topk" if log else "soft_topk"]
-    batch = x.shape[:-1]
-    out, keep = kernel.value((x, k, alpha), batch, (descending,), 0, keep=True)
+    out, keep = kernel.value((x, k, alpha), (descending,), 0, keep=True)
     assert keep is not None
-    b = torch.from_numpy(keep).view(*batch, 2)
+    b = torch.from_numpy(keep).view(*k.shape, 2)
     turned = (alpha < 0) != descending
     r = torch.where(turned.unsqueeze(-1), -x, x)
     z = ((b[..., :1] - r) + b[..., 1:]) / alpha.abs().unsqueeze(-1)
@@ -152,7 +154,7 @@ def mask_and_z(
 def kernel_sum(r: Tensor, w: Tensor, x: Tensor, alpha: Tensor, shape: str, order: int) -> Tensor:
     rows = prod(r.shape[:-1])
     out = x.new_empty(x.shape)
-    softness, threads = _flat(alpha, rows)[:, 0], torch.get_num_threads()
+    softness, threads = _flat(alpha, rows).reshape(-1), torch.get_num_threads()
     arrays = _flat(r, rows), _flat(w, rows), _flat(x, rows)
     _core.lap_kernel(*arrays, softness, _flat(out, rows), shape, order, threads)
     return out
@@ -161,6 +163,6 @@ def kernel_sum(r: Tensor, w: Tensor, x: Tensor, alpha: Tensor, shape: str, order
 def inverse(r: Tensor, k: Tensor, alpha: Tensor) -> Tensor:
     rows = prod(r.shape[:-1])
     out = r.new_empty(k.shape)
-    inputs = (_flat(r, rows), _flat(k, rows), _flat(alpha, rows)[:, 0])
+    inputs = (_flat(r, rows), _flat(k, rows), _flat(alpha, rows).reshape(-1))
     _core.lap_sum_inverse(*inputs, _flat(out, rows), torch.get_num_threads())
     return out

@@ -23,19 +23,17 @@ def _bools(flags: str) -> list[bool]:
 @torch.library.custom_op("lapsum::value", mutates_args=())
 def value(name: str, args: Sequence[Tensor], flags: str, threads: int) -> tuple[Tensor, Tensor]:
     """The result and, for a mask, its thresholds."""
-    batch = args[0].shape[:-1]
-    out, saved = KERNELS[name].value(args, batch, _bools(flags), threads, keep=True)
+    out, saved = KERNELS[name].value(args, _bools(flags), threads, keep=True)
     return out, _no_thresholds(args[0]) if saved is None else torch.from_numpy(saved)
 
 
 @value.register_fake
 def _(name: str, args: Sequence[Tensor], flags: str, threads: int) -> tuple[Tensor, Tensor]:
-    kernel, batch = KERNELS[name], args[0].shape[:-1]
-    shapes = [a.shape for a in args[: kernel.arrays]]
-    out = args[0].new_empty(kernel.result_shape(shapes, batch))
+    kernel = KERNELS[name]
+    out = args[0].new_empty(kernel.result_shape(args))
     if not kernel.mask:
         return out, _no_thresholds(args[0])
-    return out, args[0].new_empty((batch.numel(), 2), dtype=torch.float64)
+    return out, args[0].new_empty((kernel.batch(args).numel(), 2), dtype=torch.float64)
 
 
 @torch.library.custom_op("lapsum::vjp", mutates_args=())
@@ -43,10 +41,10 @@ def vjp(
     name: str, args: Sequence[Tensor], flags: str, threads: int, saved: Tensor, g: Tensor
 ) -> list[Tensor]:
     """The gradients of all arguments."""
-    kernel, batch = KERNELS[name], args[0].shape[:-1]
+    kernel = KERNELS[name]
     thresholds = saved.numpy() if kernel.mask else None
     needs = [True] * len(args)
-    grads = kernel.vjp(args, batch, _bools(flags), threads, thresholds, g, needs)
+    grads = kernel.vjp(args, _bools(flags), threads, thresholds, g, needs)
     return [t for t in grads if t is not None]
 
 

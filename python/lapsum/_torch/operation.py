@@ -35,25 +35,22 @@ class Fast(torch.autograd.Function):
     """The core's value, and its vjp as the gradient."""
 
     @staticmethod
-    def forward(
-        ctx: Any, kernel: Kernel, batch: Any, flags: Any, threads: int, *args: Argument
-    ) -> Tensor:
-        out, ctx.thresholds = kernel.value(args, batch, flags, threads, keep=True)
-        ctx.call = (kernel, batch, flags, threads)
+    def forward(ctx: Any, kernel: Kernel, flags: Any, threads: int, *args: Argument) -> Tensor:
+        out, ctx.thresholds = kernel.value(args, flags, threads, keep=True)
+        ctx.call = (kernel, flags, threads)
         ctx.numbers = [a if type(a) is float else None for a in args]
         ctx.save_for_backward(*(a for a in args if type(a) is not float))
         return out
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
-        kernel, batch, flags, threads = ctx.call
+        kernel, flags, threads = ctx.call
         rest = iter(ctx.saved_tensors)
         args = [next(rest) if a is None else a for a in ctx.numbers]
-        needs = ctx.needs_input_grad[4:]
+        needs = ctx.needs_input_grad[3:]
         if torch.is_grad_enabled() or transformed():
-            return None, None, None, None, *differentiable_vjp(kernel, args, flags, g, needs)
-        grads = kernel.vjp(args, batch, flags, threads, ctx.thresholds, g, needs)
-        return None, None, None, None, *grads
+            return None, None, None, *differentiable_vjp(kernel, args, flags, g, needs)
+        return None, None, None, *kernel.vjp(args, flags, threads, ctx.thresholds, g, needs)
 
 
 def differentiable_vjp(
@@ -69,21 +66,24 @@ def differentiable_vjp(
     return [next(grads) if need else None for need in needs]
 
 
-def compose(kernel: Kernel, args: Sequence[Argument], flags: Any) -> Tensor:
-    """The composite, in float64 inside."""
-    arrays = [a for a in args[: kernel.arrays] if isinstance(a, Tensor)]
-    batch = arrays[0].shape[:-1]
-    numbers = [
-        (
-            a.to(torch.float64)
-            if isinstance(a, Tensor)
-            else arrays[0].new_tensor(a, dtype=torch.float64)
-        ).expand(batch)
-        for a in args[kernel.arrays :]
-    ]
+def compose(kernel: Kernel, args: Sequence[Any], flags: Any) -> Tensor:
+    """The composite, in float64 inside; each of several levels has a row of its own there."""
+    x = args[0]
+    rows, batch = x.shape[:-1], kernel.batch(args)
+    single = [1] * (len(batch) - len(rows))
+
+    def whole(a: Argument, own: Sequence[int] = ()) -> Tensor:
+        if not isinstance(a, Tensor):
+            return x.new_tensor(a, dtype=torch.float64).expand(batch)
+        t = a.to(torch.float64)
+        if t.ndim == len(batch) + len(own):
+            return t
+        return t.reshape((*rows, *single, *own)).expand((*batch, *own))
+
+    arrays = [whole(a, a.shape[len(rows) :]) for a in args[: kernel.arrays]]
+    numbers = [whole(a) for a in args[kernel.arrays :]]
     definition: Callable[..., Tensor] = getattr(composite, kernel.name)
-    doubled = [a.to(torch.float64) for a in arrays]
-    return definition(*doubled, *numbers, *flags).to(arrays[0].dtype)
+    return definition(*arrays, *numbers, *flags).to(x.dtype)
 
 
 def captured(x: Tensor) -> bool:
@@ -103,7 +103,6 @@ def run(kernel_name: str, args: Sequence[Argument], flags: Any, threads: int) ->
         return library.run(kernel, args, flags, threads)
     if transformed():
         return compose(kernel, args, flags)
-    batch = args[0].shape[:-1]  # type: ignore[union-attr]
     if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):  # type: ignore[union-attr]
-        return Fast.apply(kernel, batch, flags, threads, *args)
-    return kernel.value(args, batch, flags, threads)[0]
+        return Fast.apply(kernel, flags, threads, *args)
+    return kernel.value(args, flags, threads)[0]
