@@ -4,8 +4,8 @@
 - with gradient: `Fast`, the core's value and vjp; a derivative of the derivative goes through the
   composite, which is exact to any order;
 - inside a function transform or forward mode: the composite;
-- while a graph is captured (torch.compile, torch.export, fake and meta tensors): the opaque
-  operators of library.py.
+- while a graph is captured (torch.compile, torch.export, torch.jit.trace, fake and meta tensors):
+  the opaque operators of library.py.
 
 Outside a graph autograd.Function it is, for operators of torch.library cost more. soft_topk of one
 row of 100 float32, forward / forward and backward, in microseconds (torch 2.13.0, 2-core x86-64
@@ -27,6 +27,7 @@ from .kernels import KERNELS, Argument, Kernel
 
 _PLAIN = (Tensor, torch.nn.Parameter)
 _is_compiling = torch.compiler.is_compiling
+_is_tracing = torch._C._is_tracing
 _functorch_level = torch._C._functorch.peek_interpreter_stack
 _dispatch_modes = torch._C._len_torch_dispatch_stack
 
@@ -88,7 +89,8 @@ def compose(kernel: Kernel, args: Sequence[Any], flags: Any) -> Tensor:
 
 def captured(x: Tensor) -> bool:
     """Whether a graph is being captured, or x stands for a tensor of a graph."""
-    return _is_compiling() or _dispatch_modes() > 0 or type(x) not in _PLAIN or not x.is_cpu
+    recording = _is_compiling() or _is_tracing() or _dispatch_modes() > 0
+    return recording or type(x) not in _PLAIN or not x.is_cpu
 
 
 def transformed() -> bool:
