@@ -31,7 +31,9 @@ TEST(Intervals, are_solved_as_one_by_one) {
           const Scans<0> ones = scan_both<0>(decays, {}, arena, 1);
           const std::span<const double> before = ones.right[0];
           const std::span<const double> behind = ones.left[0];
-          const SummedRow row{r.data(), decays.keep.data(), before.data(), behind.data(), n, alpha};
+          const SummedRow row{
+              r.data(), decays_to_next(decays, arena, 1).data(), before.data(), behind.data(), n,
+              alpha};
           // Every interval, from just inside its left end to just inside its right one.
           Guarded<double> k(5 * (n + 1));
           Guarded<std::uint32_t> lefts(5 * (n + 1));

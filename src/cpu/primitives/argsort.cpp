@@ -1,4 +1,4 @@
-// Floats are mapped to unsigned keys of the same order, which Highway sorts; a key and its index
+// Values are mapped to unsigned keys of the same order, which Highway sorts; a key and its index
 // share one 64-bit number. Two halves of a long row are sorted by two threads and merged.
 #include "cpu/primitives/argsort.h"
 
@@ -8,6 +8,7 @@
 #include <bit>
 #include <utility>
 
+#include "cpu/primitives/ordered_keys.h"
 #include "cpu/primitives/parallel.h"
 
 namespace lapsum::cpu {
@@ -15,40 +16,17 @@ namespace {
 
 constexpr std::ptrdiff_t kThreadPays = 1 << 15;
 
-template <class T>
-struct KeyOf;
-template <>
-struct KeyOf<float> {
-  using type = std::uint32_t;
-};
-template <>
-struct KeyOf<double> {
-  using type = std::uint64_t;
-};
-template <class T>
-using Key = typename KeyOf<T>::type;
-
-// All ones for a number whose highest bit is set, else zero.
-template <class U>
-U filled(U bits) {
-  return U{0} - (bits >> (8 * sizeof(U) - 1));
+// The key of a double: as ordered_keys.h has them for floats.
+std::uint64_t encode(double x, bool negate) {
+  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+  const auto bits = std::bit_cast<std::uint64_t>((negate ? -x : x) + 0.0);  // -0 + 0 is +0
+  const std::uint64_t key = bits ^ ((std::uint64_t{0} - (bits >> 63)) | kSign);
+  return x != x ? ~std::uint64_t{0} : key;
 }
 
-template <class T>
-constexpr Key<T> kSign = Key<T>{1} << (8 * sizeof(T) - 1);
-
-/// The key of x, or of -x if `flip` is the sign bit. No branches, so that compilers vectorise it.
-template <class T>
-Key<T> encode(T x, Key<T> flip) {
-  const Key<T> bits = std::bit_cast<Key<T>>(x + T{0}) ^ flip;
-  const Key<T> signed_zero = Key<T>{0} - static_cast<Key<T>>(x == 0);
-  const Key<T> nan = Key<T>{0} - static_cast<Key<T>>(x != x);
-  return ((bits & ~signed_zero) ^ (filled(bits & ~signed_zero) | kSign<T>)) | nan;
-}
-
-template <class T>
-T decode(Key<T> key) {
-  return std::bit_cast<T>(key ^ (~filled(key) | kSign<T>));
+double decode(std::uint64_t key) {
+  constexpr std::uint64_t kSign = std::uint64_t{1} << 63;
+  return std::bit_cast<double>(key ^ (((key >> 63) - 1) | kSign));
 }
 
 // How many of the first `count` numbers of the merged sequence come from `a`.
@@ -91,64 +69,75 @@ std::span<U> sort_numbers(std::span<U> numbers, std::span<U> other, int threads)
   return other;
 }
 
-template <class T>
-void sort_keys(const T* x, std::ptrdiff_t n, Key<T> flip, double* sorted, Arena& arena,
+void sort_keys(const float* x, std::ptrdiff_t n, bool negate, double* sorted, Arena& arena,
                int threads) {
-  std::span<Key<T>> keys = arena.take<Key<T>>(n);
+  std::span<std::uint32_t> keys = arena.take<std::uint32_t>(n);
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    for (std::ptrdiff_t i = begin; i < end; ++i) keys[i] = encode(x[i], flip);
+    float_keys(x + begin, end - begin, negate, keys.data() + begin);
   });
-  keys = sort_numbers(keys, arena.take<Key<T>>(n), threads);
+  keys = sort_numbers(keys, arena.take<std::uint32_t>(n), threads);
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    for (std::ptrdiff_t i = begin; i < end; ++i)
-      sorted[i] = static_cast<double>(decode<T>(keys[i]));
+    keys_to_values(keys.data() + begin, end - begin, sorted + begin);
   });
 }
 
-// Where 32 bits of all keys differ first: shifting by this keeps them on top. Keys that still tie
-// are told apart afterwards.
-template <class T>
-int window(const T* x, std::ptrdiff_t n, Key<T> flip) {
-  if constexpr (sizeof(T) == 4) return 0;
-  Key<T> all_set = ~Key<T>{0};
-  Key<T> any_set = 0;
+void sort_keys(const double* x, std::ptrdiff_t n, bool negate, double* sorted, Arena& arena,
+               int threads) {
+  std::span<std::uint64_t> keys = arena.take<std::uint64_t>(n);
+  for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for (std::ptrdiff_t i = begin; i < end; ++i) keys[i] = encode(x[i], negate);
+  });
+  keys = sort_numbers(keys, arena.take<std::uint64_t>(n), threads);
+  for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for (std::ptrdiff_t i = begin; i < end; ++i) sorted[i] = decode(keys[i]);
+  });
+}
+
+void sort_pairs(const float* x, std::ptrdiff_t n, bool negate, double* sorted, Index* order,
+                Arena& arena, int threads) {
+  std::span<std::uint64_t> pairs = arena.take<std::uint64_t>(n);
+  for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    float_pairs(x + begin, end - begin, negate, static_cast<Index>(begin), pairs.data() + begin);
+  });
+  pairs = sort_numbers(pairs, arena.take<std::uint64_t>(n), threads);
+  for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    pairs_to_values(pairs.data() + begin, end - begin, sorted + begin, order + begin);
+  });
+}
+
+// 32 bits of a double's key and the index share one number: those from the first bit on in which
+// the keys of the row differ. Keys that still tie are told apart afterwards.
+void sort_pairs(const double* x, std::ptrdiff_t n, bool negate, double* sorted, Index* order,
+                Arena& arena, int threads) {
+  std::span<std::uint64_t> pairs = arena.take<std::uint64_t>(n);
+  std::uint64_t all_set = ~std::uint64_t{0};
+  std::uint64_t any_set = 0;
   for (std::ptrdiff_t i = 0; i < n; ++i) {
-    const Key<T> key = encode(x[i], flip);
+    const std::uint64_t key = encode(x[i], negate);
     all_set &= key;
     any_set |= key;
   }
-  return std::max(0, 32 - std::countl_zero(all_set ^ any_set));
-}
-
-template <class T>
-void sort_pairs(const T* x, std::ptrdiff_t n, Key<T> flip, double* sorted, Index* order,
-                Arena& arena, int threads) {
-  std::span<std::uint64_t> pairs = arena.take<std::uint64_t>(n);
-  const int shift = window(x, n, flip);
+  const int shift = std::max(0, 32 - std::countl_zero(all_set ^ any_set));
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t i = begin; i < end; ++i) {
-      const auto key = static_cast<std::uint32_t>(encode(x[i], flip) >> shift);
-      pairs[i] = std::uint64_t{key} << 32 | static_cast<std::uint32_t>(i);
+      pairs[i] = encode(x[i], negate) >> shift << 32 | static_cast<Index>(i);
     }
   });
   pairs = sort_numbers(pairs, arena.take<std::uint64_t>(n), threads);
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t i = begin; i < end; ++i) order[i] = static_cast<Index>(pairs[i]);
   });
-  const auto key_of = [&](Index i) { return encode(x[i], flip); };
   if (shift > 0) {
     for (std::ptrdiff_t begin = 0, end; begin < n; begin = end) {
       for (end = begin + 1; end < n && pairs[end] >> 32 == pairs[begin] >> 32;) ++end;
       if (end - begin < 2) continue;
-      std::stable_sort(order + begin, order + end,
-                       [&](Index a, Index b) { return key_of(a) < key_of(b); });
+      std::stable_sort(order + begin, order + end, [&](Index a, Index b) {
+        return encode(x[a], negate) < encode(x[b], negate);
+      });
     }
   }
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    for (std::ptrdiff_t i = begin; i < end; ++i) {
-      const Key<T> key = sizeof(T) == 4 ? static_cast<Key<T>>(pairs[i] >> 32) : key_of(order[i]);
-      sorted[i] = static_cast<double>(decode<T>(key));
-    }
+    for (std::ptrdiff_t i = begin; i < end; ++i) sorted[i] = decode(encode(x[order[i]], negate));
   });
 }
 
@@ -158,11 +147,10 @@ template <class T>
 void argsort(const T* x, std::ptrdiff_t n, bool negate, double* sorted, Index* order, Arena& arena,
              int threads) {
   const Arena::Scope scope(arena);
-  const Key<T> flip = negate ? kSign<T> : 0;
   if (order) {
-    sort_pairs(x, n, flip, sorted, order, arena, threads);
+    sort_pairs(x, n, negate, sorted, order, arena, threads);
   } else {
-    sort_keys(x, n, flip, sorted, arena, threads);
+    sort_keys(x, n, negate, sorted, arena, threads);
   }
 }
 

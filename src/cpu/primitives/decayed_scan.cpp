@@ -128,8 +128,7 @@ Decays make_decays(std::span<const double> sorted, double alpha, Arena& arena, i
     anchors[b] = 0.5 * sorted[first[b]] + 0.5 * sorted[first[b + 1] - 1];
   }
   const double rate = std::min(1 / alpha, std::numeric_limits<double>::max());
-  std::span<double> keep = arena.take<double>(n);
-  Decays decays{sorted, rise, fall, keep, first, make_steps(anchors, alpha, arena, threads), alpha};
+  Decays decays{sorted, rise, fall, first, make_steps(anchors, alpha, arena, threads), alpha};
   for_each_block(decays, threads, [&](std::ptrdiff_t b) {
     std::fill(fall.begin() + first[b], fall.begin() + first[b + 1], anchors[b]);
   });
@@ -137,12 +136,20 @@ Decays make_decays(std::span<const double> sorted, double alpha, Arena& arena, i
     rise_and_fall(sorted.data() + begin, end - begin, rate, rise.data() + begin,
                   fall.data() + begin);
   });
-  for_each_block(decays, threads, [&](std::ptrdiff_t b) {
-    const std::ptrdiff_t last = static_cast<std::ptrdiff_t>(first[b + 1]) - 1;
-    for (std::ptrdiff_t j = first[b]; j < last; ++j) keep[j] = rise[j] * fall[j + 1];
-    keep[last] = last + 1 < n ? rise[last] * fall[last + 1] * decays.anchors.keep[b] : 0;
-  });
   return decays;
+}
+
+std::span<const double> decays_to_next(const Decays& decays, Arena& arena, int threads) {
+  std::span<double> out = arena.take<double>(decays.size());
+  const double* rise = decays.rise.data();
+  const double* fall = decays.fall.data();
+  for_each_block(decays, threads, [&](std::ptrdiff_t b) {
+    const std::ptrdiff_t last = static_cast<std::ptrdiff_t>(decays.first[b + 1]) - 1;
+    for (std::ptrdiff_t j = decays.first[b]; j < last; ++j) out[j] = rise[j] * fall[j + 1];
+    const bool final = b + 1 == decays.blocks();
+    out[last] = final ? 0 : rise[last] * fall[last + 1] * decays.anchors.keep[b];
+  });
+  return out;
 }
 
 template <int Order>

@@ -18,7 +18,6 @@ struct Decays {
   static constexpr double kSpan = 16;
 
   std::span<const double> r, rise, fall;
-  std::span<const double> keep;  ///< e^{-(r[j+1] - r[j]) / alpha}; 0 at the last
   std::span<const Index> first;  ///< where each block begins, and at last the size
   Steps anchors;
   double alpha = 1;
@@ -28,6 +27,9 @@ struct Decays {
 };
 
 Decays make_decays(std::span<const double> sorted, double alpha, Arena& arena, int threads);
+
+/// e^{-(r[j+1] - r[j]) / alpha} for every value; 0 at the last.
+std::span<const double> decays_to_next(const Decays& decays, Arena& arena, int threads);
 
 /// The decayed moments of `w` at every value. O(n).
 template <int Order>

@@ -106,9 +106,10 @@ Located locate_levels(const SummedRow& row, std::span<const double> k, Arena& ar
   return {lefts, !whole && inside(k.front(), row.n) && inside(k.back(), row.n)};
 }
 
-SummedRow summed(const Decays& decays, const Scans<0>& ones) {
-  return {decays.r.data(),     decays.keep.data(), ones.right[0].data(),
-          ones.left[0].data(), decays.size(),      decays.alpha};
+SummedRow summed(const Decays& decays, const Scans<0>& ones, Arena& arena, int threads) {
+  const double* keep = decays_to_next(decays, arena, threads).data();
+  return {decays.r.data(),     keep,          ones.right[0].data(),
+          ones.left[0].data(), decays.size(), decays.alpha};
 }
 
 constexpr std::ptrdiff_t kLevelBlock = 128;
@@ -219,9 +220,9 @@ std::span<Point> locate(const Decays& decays, std::span<const double> x, bool ti
 
 Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const double> k,
                    Arena& arena, int threads) {
-  const SummedRow row = summed(decays, ones);
   Roots roots{arena.take<Point>(std::ssize(k)), arena.take<Threshold>(std::ssize(k))};
   const Arena::Scope scope(arena);
+  const SummedRow row = summed(decays, ones, arena, threads);
   const Located at = locate_levels(row, k, arena, threads);
   solve_thresholds(row, k, at, roots.b, threads);
   const RootWeights weights = solve_root_weights(row, k, at, arena, threads);
@@ -249,16 +250,16 @@ Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const d
 
 std::span<const Threshold> level_thresholds(const Decays& decays, const Scans<0>& ones,
                                             std::span<const double> k, Arena& arena, int threads) {
-  const SummedRow row = summed(decays, ones);
   std::span<Threshold> b = arena.take<Threshold>(std::ssize(k));
   const Arena::Scope scope(arena);
+  const SummedRow row = summed(decays, ones, arena, threads);
   solve_thresholds(row, k, locate_levels(row, k, arena, threads), b, threads);
   return b;
 }
 
 RootWeights level_weights(const Decays& decays, const Scans<0>& ones, std::span<const double> k,
                           Arena& arena, int threads) {
-  const SummedRow row = summed(decays, ones);
+  const SummedRow row = summed(decays, ones, arena, threads);
   return solve_root_weights(row, k, locate_levels(row, k, arena, threads), arena, threads);
 }
 

@@ -27,6 +27,9 @@ struct NonFinite {
 template <class T>
 NonFinite count_non_finite(const T* x, std::ptrdiff_t n, double sign, int threads) {
   constexpr T kInf = std::numeric_limits<T>::infinity();
+  bool finite = true;
+  for (std::ptrdiff_t i = 0; i < n; ++i) finite &= std::abs(x[i]) < kInf;
+  if (finite) return {};
   auto counts = sum_chunks<NonFinite>(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     NonFinite c;
     for (std::ptrdiff_t i = begin; i < end; ++i) {
