@@ -72,7 +72,7 @@ void lap_kernel(Rows<const T> r, Rows<const T> w, Rows<const T> x, const PerRow&
         const SortedRow row = sort_row(r[i], r.length, orientation, Need::order, arena, inner);
         if (!row.valid) return fill(y[i], x.length, kNaN);
         const std::span<const double> at = load(x[i], x.length, orientation.sign, arena, inner);
-        const std::span<const double> weights = row.gather(w[i], 1, arena);
+        const std::span<const double> weights = row.gather(w[i], 1, arena, inner);
         std::span<double> sum = arena.take<double>(x.length);
         std::fill(sum.begin(), sum.end(), 0.0);
         const std::span<const Point> points = locate(row.decays, at, true, arena, inner);

@@ -60,11 +60,9 @@ void lap_sum_vjp(Rows<const T> r, Rows<const T> x, const PerRow& alpha, Rows<con
         }
         if (gr.data) {
           const Scans<0> seen = scatter<0>(row.decays, points, u, arena, inner);
-          const std::span<const Index> element = row.finite_order();
-          for (std::ptrdiff_t j = 0; j < row.finite(); ++j) {
-            gr[i][element[j]] =
-                narrow<T>(-orientation.sign * peak * (seen.right[0][j] + seen.left[0][j]));
-          }
+          row.scatter(gr[i], inner, [&](std::ptrdiff_t j) {
+            return -orientation.sign * peak * (seen.right[0][j] + seen.left[0][j]);
+          });
         }
         if (galpha) {
           const Scans<1> ones = scan_both<1>(row.decays, {}, arena, inner);
@@ -100,7 +98,7 @@ void lap_sum_jvp(Rows<const T> r, Rows<const T> x, const PerRow& alpha, Rows<con
         }
         if (dr.data) {
           const Scans<0> moved = scan_both<0>(
-              row.decays, {row.gather(dr[i], 1, arena, orientation.sign)}, arena, inner);
+              row.decays, {row.gather(dr[i], 1, arena, inner, orientation.sign)}, arena, inner);
           add([&](std::ptrdiff_t t) { return -gather(moved, points[t]).even(); });
         }
         if (dalpha) {

@@ -73,10 +73,9 @@ void lap_sum_inverse_vjp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
     const RootWeights roots = level_weights(row.decays, ones, levels, arena, inner);
     if (gr.data) {
       const Scans<0> seen = scatter(row.decays, roots, u, arena, inner);
-      const std::span<const Index> element = row.finite_order();
-      for (std::ptrdiff_t j = 0; j < row.finite(); ++j) {
-        gr[i][element[j]] = narrow<T>(orientation.sign * (seen.right[0][j] + seen.left[0][j]));
-      }
+      row.scatter(gr[i], inner, [&](std::ptrdiff_t j) {
+        return orientation.sign * (seen.right[0][j] + seen.left[0][j]);
+      });
     }
     if (gk) {
       for (std::ptrdiff_t t = 0; t < m; ++t) {
@@ -109,8 +108,8 @@ void lap_sum_inverse_jvp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
       for (std::ptrdiff_t t = 0; t < m; ++t) total[t] += part(t);
     };
     if (dr.data) {
-      const Scans<0> moved =
-          scan_both<0>(row.decays, {row.gather(dr[i], 1, arena, orientation.sign)}, arena, inner);
+      const Scans<0> moved = scan_both<0>(
+          row.decays, {row.gather(dr[i], 1, arena, inner, orientation.sign)}, arena, inner);
       add([&](std::ptrdiff_t t) { return gather(moved, roots, t); });
     }
     if (dk) {

@@ -18,9 +18,9 @@ struct Column {
 
 // The part of a column that belongs to finite elements or positions, in ascending order.
 template <class T>
-std::span<double> finite_part(const SortedRow& row, Column<T> column, bool by_element,
-                              Arena& arena) {
-  if (by_element) return row.gather(column.data, column.stride, arena);
+std::span<double> finite_part(const SortedRow& row, Column<T> column, bool by_element, Arena& arena,
+                              int threads) {
+  if (by_element) return row.gather(column.data, column.stride, arena, threads);
   std::span<double> out = arena.take<double>(row.finite());
   for (std::ptrdiff_t i = 0; i < row.finite(); ++i) out[i] = column[row.below + i];
   return out;
@@ -51,7 +51,7 @@ void apply_column(const PermutedRow& p, Column<T> in, T* out, std::ptrdiff_t str
     for (std::ptrdiff_t to = 0; to < row.n; ++to) store(to, kNaN);
     return;
   }
-  const std::span<const double> given = finite_part(row, in, forward, arena);
+  const std::span<const double> given = finite_part(row, in, forward, arena, threads);
   const std::span<const double> result = forward ? p.finite.apply(given, arena, threads)
                                                  : p.finite.apply_transpose(given, arena, threads);
   for (std::ptrdiff_t i = 0; i < row.finite(); ++i) store(row.below + i, result[i]);
@@ -101,8 +101,8 @@ void soft_permute_vjp(Rows<const T> x, Rows<const T> values, std::ptrdiff_t colu
                      forward ? Apply::transpose : Apply::permutation, arena, inner);
       }
       if (gx.data || galpha) {
-        const auto u = finite_part(row, forward ? gradient : value, false, arena);
-        const auto v = finite_part(row, forward ? value : gradient, true, arena);
+        const auto u = finite_part(row, forward ? gradient : value, false, arena, inner);
+        const auto v = finite_part(row, forward ? value : gradient, true, arena, inner);
         form.add(u, v, arena, inner);
       }
     }
@@ -133,7 +133,7 @@ void soft_permute_jvp(Rows<const T> x, Rows<const T> values, std::ptrdiff_t colu
     const double da = dalpha ? orientation.alpha_sign * dalpha[i] : 0;
     std::span<double> dr = arena.take<double>(row.finite());
     std::fill(dr.begin(), dr.end(), 0.0);
-    if (dx.data) dr = row.gather(dx[i], 1, arena, orientation.sign);
+    if (dx.data) dr = row.gather(dx[i], 1, arena, inner, orientation.sign);
     const auto tangent = PermutationTangent::make(p, dr, da, arena, inner);
     const std::span<const Index> element = row.finite_order();
     for (std::ptrdiff_t c = 0; c < columns; ++c) {
@@ -142,7 +142,7 @@ void soft_permute_jvp(Rows<const T> x, Rows<const T> values, std::ptrdiff_t colu
       if (dvalues.data) {
         apply_column(p, Column<T>{dvalues[i] + c, columns}, out, columns, apply, arena, inner);
       }
-      const auto given = finite_part(row, Column<T>{values[i] + c, columns}, forward, arena);
+      const auto given = finite_part(row, Column<T>{values[i] + c, columns}, forward, arena, inner);
       const auto moved = forward ? tangent.apply(p, given, arena, inner)
                                  : tangent.apply_transpose(p, given, arena, inner);
       for (std::ptrdiff_t j = 0; j < row.finite(); ++j) {

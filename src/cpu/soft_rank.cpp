@@ -82,13 +82,10 @@ void soft_rank_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T
     if (gx.data) fill(gx[i], x.length, row.valid ? 0 : kNaN);
     if (galpha) galpha[i] = row.valid ? 0 : kNaN;
     if (!row.valid) return;
-    const std::span<const Index> element = row.finite_order();
-    const std::span<const double> v = row.gather(g[i], 1, arena);
+    const std::span<const double> v = row.gather(g[i], 1, arena, inner);
     if (gx.data) {
       const std::span<const double> gr = apply_jacobian(row, v, orientation.peak(), arena, inner);
-      for (std::ptrdiff_t j = 0; j < row.finite(); ++j) {
-        gx[i][element[j]] = narrow<T>(orientation.sign * gr[j]);
-      }
+      row.scatter(gx[i], inner, [&](std::ptrdiff_t j) { return orientation.sign * gr[j]; });
     }
     if (galpha) {
       const std::span<const double> slopes = alpha_slopes(row, orientation.peak(), arena, inner);
@@ -119,16 +116,13 @@ void soft_rank_jvp(Rows<const T> x, const PerRow& alpha, Rows<const T> dx, const
       for (std::ptrdiff_t j = 0; j < row.finite(); ++j) total[j] += scale * part[j];
     };
     if (dx.data) {
-      const std::span<const double> v = row.gather(dx[i], 1, arena, orientation.sign);
+      const std::span<const double> v = row.gather(dx[i], 1, arena, inner, orientation.sign);
       add(apply_jacobian(row, v, orientation.peak(), arena, inner), 1);
     }
     if (dalpha) {
       add(alpha_slopes(row, orientation.peak(), arena, inner), orientation.alpha_sign * dalpha[i]);
     }
-    const std::span<const Index> element = row.finite_order();
-    for (std::ptrdiff_t j = 0; j < row.finite(); ++j) {
-      drank[i][element[j]] = narrow<T>(total[j]);
-    }
+    row.scatter(drank[i], inner, [&](std::ptrdiff_t j) { return total[j]; });
   });
 }
 

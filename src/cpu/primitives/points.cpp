@@ -60,7 +60,8 @@ void walk(std::ptrdiff_t n, std::span<const double> queries, Arena& arena, int t
 // limits must look after some of them.
 struct Located {
   std::span<const Index> lefts;
-  bool regular;  // all inside (0, n), none all but an integer
+  bool ascending;  // the levels have steps of one
+  bool regular;    // all inside (0, n), none all but an integer
 };
 
 bool inside(double k, std::ptrdiff_t n) { return k > 0 && k < static_cast<double>(n); }
@@ -79,7 +80,7 @@ Located locate_levels(const SummedRow& row, std::span<const double> k, Arena& ar
   if (!unit_steps) {
     walk(row.n, k, arena, threads, beyond,
          [&](std::ptrdiff_t t, std::ptrdiff_t j) { lefts[t] = static_cast<Index>(j + 1); });
-    return {lefts, false};
+    return {lefts, false, false};
   }
   for_each_chunk(m, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     std::fill(lefts.begin() + begin, lefts.begin() + end, Index{0});
@@ -103,7 +104,7 @@ Located locate_levels(const SummedRow& row, std::span<const double> k, Arena& ar
     for (std::ptrdiff_t t = begin; t < end; ++t) lefts[t] = most = std::max(most, lefts[t]);
   });
   const bool whole = std::abs(k[0] - std::round(k[0])) < kLeastExcess;
-  return {lefts, !whole && inside(k.front(), row.n) && inside(k.back(), row.n)};
+  return {lefts, true, !whole && inside(k.front(), row.n) && inside(k.back(), row.n)};
 }
 
 SummedRow summed(const Decays& decays, const Scans<0>& ones, Arena& arena, int threads) {
@@ -178,7 +179,7 @@ RootWeights solve_root_weights(const SummedRow& row, std::span<const double> k, 
         total[t] = root.total;
       },
       [&](std::ptrdiff_t t) { left[t] = right[t] = total[t] = std::isnan(k[t]) ? kNaN : 0; });
-  return {at.lefts, left, right, total};
+  return {at.lefts, at.ascending, left, right, total};
 }
 
 }  // namespace
@@ -270,10 +271,25 @@ Scans<0> scatter(const Decays& decays, const RootWeights& roots, std::span<const
   std::span<double> at_right = arena.take<double>(n + 1);
   std::fill(at_left.begin(), at_left.end(), 0.0);
   std::fill(at_right.begin(), at_right.end(), 0.0);
-  // One place more on the outer side takes what goes to no value, which is nothing.
-  for (std::size_t t = 0; t < u.size(); ++t) {
-    at_left[roots.lefts[t]] += u[t] * roots.left[t];
-    at_right[roots.lefts[t]] += u[t] * roots.right[t];
+  // One place more on the outer side takes what goes to no value, which is nothing. Levels of one
+  // place belong to the chunk of the first of them.
+  const std::ptrdiff_t m = std::ssize(u);
+  const auto first_from = [&](std::ptrdiff_t t) {
+    while (t > 0 && t < m && roots.lefts[t] == roots.lefts[t - 1]) ++t;
+    return t;
+  };
+  const auto spread = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for (std::ptrdiff_t t = begin; t < end; ++t) {
+      at_left[roots.lefts[t]] += u[t] * roots.left[t];
+      at_right[roots.lefts[t]] += u[t] * roots.right[t];
+    }
+  };
+  if (roots.ascending) {
+    for_each_chunk(m, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      spread(first_from(begin), first_from(end));
+    });
+  } else {
+    spread(0, m);
   }
   const auto size = static_cast<std::size_t>(n);
   return {decayed_scan<0>(decays, Toward::right, {at_right.first(size)}, arena, threads),

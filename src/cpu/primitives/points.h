@@ -79,6 +79,7 @@ std::span<const Threshold> level_thresholds(const Decays& decays, const Scans<0>
 /// The weights alone: how many values lie left of each root, and the weights of the two next to it.
 struct RootWeights {
   std::span<const Index> lefts;
+  bool ascending;  ///< lefts never descend
   std::span<const double> left, right, total;
 };
 RootWeights level_weights(const Decays& decays, const Scans<0>& ones, std::span<const double> k,

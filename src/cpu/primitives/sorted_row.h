@@ -7,6 +7,7 @@
 #include "cpu/primitives/argsort.h"
 #include "cpu/primitives/decayed_scan.h"
 #include "cpu/primitives/orientation.h"
+#include "cpu/primitives/parallel.h"
 #include "cpu/primitives/row.h"
 
 namespace lapsum::cpu {
@@ -30,14 +31,25 @@ struct SortedRow {
 
   /// v (one entry per element, `stride` apart) in the order of the finite values.
   template <class T>
-  std::span<double> gather(const T* v, std::ptrdiff_t stride, Arena& arena,
+  std::span<double> gather(const T* v, std::ptrdiff_t stride, Arena& arena, int threads,
                            double scale = 1) const {
     const std::span<const Index> elements = finite_order();
     std::span<double> out = arena.take<double>(finite());
-    for (std::ptrdiff_t j = 0; j < finite(); ++j) {
-      out[j] = scale * static_cast<double>(v[stride * static_cast<std::ptrdiff_t>(elements[j])]);
-    }
+    for_each_chunk(finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      for (std::ptrdiff_t j = begin; j < end; ++j) {
+        out[j] = scale * static_cast<double>(v[stride * static_cast<std::ptrdiff_t>(elements[j])]);
+      }
+    });
     return out;
+  }
+
+  /// v[element] = narrow(value(j)) for the finite values j.
+  template <class T, class Value>
+  void scatter(T* v, int threads, Value&& value) const {
+    const std::span<const Index> elements = finite_order();
+    for_each_chunk(finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      for (std::ptrdiff_t j = begin; j < end; ++j) v[elements[j]] = narrow<T>(value(j));
+    });
   }
 };
 
