@@ -54,7 +54,9 @@ void apply_column(const PermutedRow& p, Column<T> in, T* out, std::ptrdiff_t str
   const std::span<const double> given = finite_part(row, in, forward, arena, threads);
   const std::span<const double> result = forward ? p.finite.apply(given, arena, threads)
                                                  : p.finite.apply_transpose(given, arena, threads);
-  for (std::ptrdiff_t i = 0; i < row.finite(); ++i) store(row.below + i, result[i]);
+  for_each_chunk(row.finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for (std::ptrdiff_t i = begin; i < end; ++i) store(row.below + i, result[i]);
+  });
   share(0, row.below);
   share(row.n - row.above, row.n);
 }
@@ -91,7 +93,7 @@ void soft_permute_vjp(Rows<const T> x, Rows<const T> values, std::ptrdiff_t colu
     if (galpha) galpha[i] = row.valid ? 0 : kNaN;
     if (!row.valid) return;
     const PermutedRow p = PermutedRow::make(row, orientation.peak(), arena, inner);
-    FormGradient form(p, arena);
+    FormGradient form(p, galpha != nullptr, arena);
     for (std::ptrdiff_t c = 0; c < columns; ++c) {
       const Arena::Scope scope(arena);
       const Column<T> value{values[i] + c, columns};
@@ -106,12 +108,9 @@ void soft_permute_vjp(Rows<const T> x, Rows<const T> values, std::ptrdiff_t colu
         form.add(u, v, arena, inner);
       }
     }
-    form.finish(arena, inner);
+    if (gx.data || galpha) form.finish(arena, inner);
     if (gx.data) {
-      const std::span<const Index> element = row.finite_order();
-      for (std::ptrdiff_t j = 0; j < row.finite(); ++j) {
-        gx[i][element[j]] = narrow<T>(orientation.sign * form.gr()[j]);
-      }
+      row.scatter(gx[i], inner, [&](std::ptrdiff_t j) { return orientation.sign * form.gr()[j]; });
     }
     if (galpha) galpha[i] = orientation.alpha_sign * form.galpha();
   });

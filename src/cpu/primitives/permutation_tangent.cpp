@@ -21,8 +21,9 @@ std::span<double> root_differences(const PermutedRow& p, std::span<const double>
 
 }  // namespace
 
-FormGradient::FormGradient(const PermutedRow& row, Arena& arena)
+FormGradient::FormGradient(const PermutedRow& row, bool with_alpha, Arena& arena)
     : p_(row),
+      with_alpha_(with_alpha),
       gr_(arena.take<double>(row.row.finite())),
       at_roots_(arena.take<double>(row.root_count())) {
   std::fill(gr_.begin(), gr_.end(), 0.0);
@@ -31,38 +32,50 @@ FormGradient::FormGradient(const PermutedRow& row, Arena& arena)
 
 void FormGradient::add(std::span<const double> u, std::span<const double> v, Arena& arena,
                        int threads) {
-  const Scans<1> scans = scan_both<1>(p_.row.decays, {v, {}}, arena, threads);
-  const Scans<0> sums = lowest(scans);
+  const Scans<0> sums = scan_both<0>(p_.row.decays, {v}, arena, threads);
   const std::span<const double> h = root_differences(p_, u, arena);
-  for (std::ptrdiff_t t = 0; t < p_.root_count(); ++t) {
-    const Point& root = p_.roots.points[t];
-    at_roots_[t] += h[t] * gather(sums, root).even();
-    galpha_ -= h[t] * gather(scans, root).odd();
+  for_each_chunk(p_.root_count(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for (std::ptrdiff_t t = begin; t < end; ++t) {
+      at_roots_[t] += h[t] * gather(sums, p_.roots.points[t]).even();
+    }
+  });
+  if (with_alpha_) {
+    const Scans<1> scans = scan_both<1>(p_.row.decays, {v, {}}, arena, threads);
+    galpha_ -= sum_over(p_.root_count(), threads, [&](std::ptrdiff_t t) {
+      return h[t] * gather(scans, p_.roots.points[t]).odd();
+    });
   }
   const Scans<0> seen = scatter<0>(p_.row.decays, p_.roots.points, h, arena, threads);
-  for (std::ptrdiff_t j = 0; j < p_.row.finite(); ++j) {
-    gr_[j] -= v[j] * (seen.right[0][j] + seen.left[0][j]);
-  }
+  for_each_chunk(p_.row.finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for (std::ptrdiff_t j = begin; j < end; ++j) {
+      gr_[j] -= v[j] * (seen.right[0][j] + seen.left[0][j]);
+    }
+  });
 }
 
 void FormGradient::finish(Arena& arena, int threads) {
   const Scans<0> seen = scatter<0>(p_.row.decays, p_.roots.points, at_roots_, arena, threads);
-  for (std::ptrdiff_t j = 0; j < p_.row.finite(); ++j) {
-    gr_[j] = p_.peak * (gr_[j] + seen.right[0][j] + seen.left[0][j]);
-  }
-  for (std::ptrdiff_t t = 0; t < p_.root_count(); ++t) {
-    galpha_ += at_roots_[t] * gather(p_.ones, p_.roots.points[t]).odd();
-  }
+  for_each_chunk(p_.row.finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for (std::ptrdiff_t j = begin; j < end; ++j) {
+      gr_[j] = p_.peak * (gr_[j] + seen.right[0][j] + seen.left[0][j]);
+    }
+  });
+  if (!with_alpha_) return;
+  const Scans<1> ones = scan_both<1>(p_.row.decays, {}, arena, threads);
+  galpha_ += sum_over(p_.root_count(), threads, [&](std::ptrdiff_t t) {
+    return at_roots_[t] * gather(ones, p_.roots.points[t]).odd();
+  });
   galpha_ *= p_.peak;
 }
 
 PermutationTangent PermutationTangent::make(const PermutedRow& p, std::span<const double> dr,
                                             double dalpha, Arena& arena, int threads) {
   const Scans<0> moved = scan_both<0>(p.row.decays, {dr}, arena, threads);
+  const Scans<1> ones = scan_both<1>(p.row.decays, {}, arena, threads);
   std::span<double> db = arena.take<double>(p.root_count());
   for (std::ptrdiff_t t = 0; t < p.root_count(); ++t) {
     const Point& root = p.roots.points[t];
-    db[t] = gather(moved, root).even() + dalpha * gather(p.ones, root).odd();
+    db[t] = gather(moved, root).even() + dalpha * gather(ones, root).odd();
   }
   return {dr, dalpha, db};
 }

@@ -13,25 +13,24 @@ namespace lapsum::cpu {
 /// A valid row with its operator; positions and elements at infinity stand aside.
 struct PermutedRow {
   const SortedRow& row;
-  Scans<1> ones;
   Roots roots;
   Permutation finite;
   double peak;  ///< 1 / (2 alpha)
 
   static PermutedRow make(const SortedRow& row, double peak, Arena& arena, int threads) {
-    const Scans<1> ones = scan_both<1>(row.decays, {}, arena, threads);
-    const Roots roots = permutation_roots(row, lowest(ones), arena, threads);
-    return {row, ones, roots, Permutation(row.decays, roots, arena, threads), peak};
+    const Scans<0> ones = scan_both<0>(row.decays, {}, arena, threads);
+    const Roots roots = permutation_roots(row, ones, arena, threads);
+    return {row, roots, Permutation(row.decays, roots, arena, threads), peak};
   }
 
   std::ptrdiff_t root_count() const { return std::ssize(roots.points); }
 };
 
-/// The gradients in r (sorted order) and |alpha| of a sum of bilinear forms u^T P v: add() each form,
-/// then finish(), which adds what the roots contribute by moving with r and alpha.
+/// The gradients in r (sorted order) and, if asked for, |alpha| of a sum of bilinear forms u^T P v:
+/// add() each form, then finish(), which adds what the roots contribute by moving with r and alpha.
 class FormGradient {
  public:
-  FormGradient(const PermutedRow& row, Arena& arena);
+  FormGradient(const PermutedRow& row, bool with_alpha, Arena& arena);
 
   void add(std::span<const double> u, std::span<const double> v, Arena& arena, int threads);
   void finish(Arena& arena, int threads);
@@ -41,6 +40,7 @@ class FormGradient {
 
  private:
   const PermutedRow& p_;
+  bool with_alpha_;
   std::span<double> gr_;
   std::span<double> at_roots_;  // sum over forms of h_t K_v(b_t)
   double galpha_ = 0;
