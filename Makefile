@@ -5,10 +5,12 @@ PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 SOURCES := $(shell find include src cmake python -type f -not -name '*.pyc' -not -name '*.so') \
            CMakeLists.txt pyproject.toml
-FORMATTED := $(shell find include src python/bindings tests/cpp examples -name '*.h' -o -name '*.cpp')
+FORMATTED := $(shell find include src python/bindings tests/cpp benchmarks examples \
+                     -name '*.h' -o -name '*.cpp')
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
 
-.PHONY: test test-cpp test-sanitize test-consumer test-python demo lint format clean
+.PHONY: test test-cpp test-sanitize test-consumer test-python demo bench bench-short bench-cpp \
+        lint format clean
 
 test: test-cpp test-sanitize test-consumer test-python
 
@@ -37,6 +39,17 @@ test-python: build/package.stamp build/test-tools.stamp
 demo: build/package.stamp
 	$(PYTHON) examples/demo.py
 
+bench: build/package.stamp build/peers.stamp
+	$(PYTHON) benchmarks/run.py
+
+bench-short: build/package.stamp build/test-tools.stamp
+	$(PYTHON) benchmarks/run.py --short
+
+bench-cpp: build/bench-system.stamp
+	cmake --preset bench
+	cmake --build --preset bench
+	build/bench-cpp/benchmarks/cpp/lapsum_benchmarks $(BENCH_ARGS)
+
 lint: build/test-tools.stamp
 	$(VENV)/bin/clang-format --dry-run --Werror $(FORMATTED)
 	$(VENV)/bin/ruff check .
@@ -62,6 +75,14 @@ build/venv.stamp: examples/requirements.txt build/system.stamp
 
 build/test-tools.stamp: tests/requirements.txt build/venv.stamp
 	$(PIP) -r tests/requirements.txt
+	touch $@
+
+build/bench-system.stamp: build/system.stamp
+	scripts/system_packages.sh libbenchmark-dev
+	touch $@
+
+build/peers.stamp: benchmarks/requirements.txt benchmarks/install_peers.sh build/test-tools.stamp
+	benchmarks/install_peers.sh $(PYTHON)
 	touch $@
 
 build/package.stamp: build/venv.stamp $(SOURCES)

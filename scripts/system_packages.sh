@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that building and testing need and that are missing.
+# Installs the Debian packages that building and testing need and that are missing, and those named
+# as arguments.
 set -eu
 
 missing=""
@@ -17,6 +18,9 @@ need libhwy-dev installed libhwy-dev
 need libgtest-dev installed libgtest-dev
 need python3-venv python3 -c 'import venv, ensurepip'
 need python3-dev python3 -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")'
+for package in "$@"; do
+  need "$package" installed "$package"
+done
 [ -n "$missing" ] || exit 0
 
 as_root=""

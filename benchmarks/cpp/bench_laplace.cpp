@@ -1,0 +1,41 @@
+// The vectorised functions of an array, and the split around a pivot.
+#include "cpu/primitives/laplace.h"
+#include "rows.h"
+
+namespace lapsum::bench {
+namespace {
+
+using Function = void (*)(const double*, std::ptrdiff_t, double*);
+
+void laplace(benchmark::State& state, Function function, bool positive) {
+  std::vector<double> z = normals(state.range(0));
+  if (positive) {
+    for (double& value : z) value = std::abs(value);
+  }
+  std::vector<double> out(z.size());
+  for (auto _ : state) {
+    function(z.data(), state.range(0), out.data());
+    benchmark::DoNotOptimize(out.data());
+  }
+  count_elements(state);
+}
+BENCHMARK_CAPTURE(laplace, exp_abs, cpu::exp_abs, false)->Apply(lengths);
+BENCHMARK_CAPTURE(laplace, decay_loss, cpu::decay_loss, true)->Apply(lengths);
+BENCHMARK_CAPTURE(laplace, cdf, cpu::cdf, false)->Apply(lengths);
+BENCHMARK_CAPTURE(laplace, log_cdf, cpu::log_cdf, false)->Apply(lengths);
+
+void split(benchmark::State& state) {
+  const std::vector<double> row = normals(state.range(0));
+  std::vector<double> values(row.size());
+  std::vector<double> greater(row.size());
+  for (auto _ : state) {
+    std::copy(row.begin(), row.end(), values.begin());  // split rearranges them
+    benchmark::DoNotOptimize(
+        cpu::split(values.data(), state.range(0), 0.1, alpha_of(state.range(1)), greater.data()));
+  }
+  count_elements(state);
+}
+BENCHMARK(split)->Apply(lengths_and_alphas);
+
+}  // namespace
+}  // namespace lapsum::bench
