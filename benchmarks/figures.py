@@ -57,11 +57,25 @@ def _sweep(records: Sequence[Any], operation: str, group: str, title: str, path:
         _lines(axes[0, column], here, lambda r: 1e3 * r.seconds)
         _lines(axes[1, column], here, lambda r: r.peak / 1e6 if r.peak >= SMALLEST_PEAK else None)
         axes[0, column].set_title(mode)
+        axes[1, column].axhline(SMALLEST_PEAK / 1e6, color="#bbbbbb", linewidth=0.8)
         axes[1, column].set_xlabel("n")
     axes[0, 0].set_ylabel("time of a call, ms")
     axes[1, 0].set_ylabel("peak memory of a call, MB")
+    axes[1, 0].annotate(
+        "below this line: not resolved",
+        (0.98, SMALLEST_PEAK / 1e6),
+        xycoords=("axes fraction", "data"),
+        ha="right",
+        va="bottom",
+        color="#777777",
+        fontsize=8,
+    )
     handles, labels = axes[0, 0].get_legend_handles_labels()
-    figure.suptitle(f"{title}: one row of n, float32, 2 threads, alpha = 0.1 sd")
+    figure.suptitle(
+        f"{title}: one row of n, float32, 2 threads, alpha = 0.1 sd\n"
+        "lines end where a call is stopped by the time limit or out of memory",
+        fontsize=11,
+    )
     if handles:
         figure.legend(handles, labels, loc="lower center", ncols=3, frameon=False)
     figure.tight_layout(rect=(0, 0.03 + 0.03 * math.ceil(len(labels) / 3), 1, 1))
@@ -99,8 +113,9 @@ def _errors(errors: Sequence[Sequence[Any]], path: Path) -> None:
     axes[0].annotate(
         "exactly k",
         (0.02, EXACT),
+        xytext=(0, 7),
         xycoords=("axes fraction", "data"),
-        va="bottom",
+        textcoords="offset points",
         color="#777777",
         fontsize=9,
     )

@@ -18,11 +18,12 @@ from pathlib import Path
 
 import goals
 from cases import BACKWARD, FORWARD, Case, sweep, tiny, users
-from measure import OK, in_child, peak_memory, race, sum_error
+from measure import OK, Outcome, in_child, peak_memory, race, sum_error
 from progress import progress
 from subjects import OURS, PEERS, Subject, find, subjects_of
 
 BUSY = 0.7  # load of the last minute, before we add ours
+OUR_PATIENCE = 10  # limits: ours is to be measured, however slow
 SWEEP = [10**e for e in range(2, 8)]
 ERROR_LIBRARIES = (OURS, "difftopk", "difftopk SoftSort", "difftopk NeuralSort")
 EXPONENTS = {
@@ -66,15 +67,18 @@ class Stops:
     """Who was stopped at which length of a sweep: it is not tried at greater ones."""
 
     def __init__(self) -> None:
-        self._at: dict[tuple[str, str, str], int] = {}
+        self._at: dict[tuple[str, str, str, str], int] = {}
 
-    def note(self, case: Case, library: str, status: str) -> None:
+    def note(self, case: Case, mode: str, library: str, status: str) -> None:
         if case.group.startswith("sweep") and status != OK:
-            self._at.setdefault((case.operation, case.group, library), case.n)
+            self._at.setdefault((case.operation, case.group, mode, library), case.n)
 
-    def reason(self, case: Case, library: str) -> str:
-        n = self._at.get((case.operation, case.group, library), case.n)
-        return f"not tried: no result at n = {n}" if n < case.n else ""
+    def reason(self, case: Case, mode: str, library: str) -> str:
+        for tried in (FORWARD, mode):  # who fails forward will not do better with backward
+            n = self._at.get((case.operation, case.group, tried, library))
+            if n is not None:
+                return f"not tried: no result {tried} at n = {n}"
+        return ""
 
 
 def measure(case: Case, mode: str, limit: float, budget: float, stops: Stops) -> list[Record]:
@@ -85,16 +89,17 @@ def measure(case: Case, mode: str, limit: float, budget: float, stops: Stops) ->
         if mode != FORWARD and not subject.differentiable:
             continue
         library = subject.library
-        status, peak = stops.reason(case, library), math.nan
+        status, peak = stops.reason(case, mode, library), math.nan
         if not status:
-            outcome = in_child(lambda s=subject: peak_memory(case, s, mode), limit)
+            patience = OUR_PATIENCE * limit if library == OURS else limit
+            outcome = in_child(lambda s=subject: peak_memory(case, s, mode), patience)
             status = outcome.status
-            stops.note(case, library, status)
+            stops.note(case, mode, library, status)
             if status == OK:
                 peak = outcome.value
                 racers.append(subject)
         records[library] = Record(case, mode, library, status, peak=peak)
-    outcome = in_child(lambda: race(case, racers, mode, budget), 20 * limit + 60)
+    outcome = in_child(lambda: race(case, racers, mode, budget), 60 * limit)
     for i, subject in enumerate(racers):
         record = records[subject.library]
         if outcome.status == OK:
@@ -132,9 +137,10 @@ def measure_errors(lengths: Sequence[int], n: int, out: Path, limit: float) -> l
     for case, library in progress(points, "errors"):
         for dtype in ("float32", "float64") if library == OURS else ("float32",):
             case = replace(case, dtype=dtype)
-            if (library, case.group) in lost and case.group == "n":
-                continue
-            outcome = in_child(lambda c=case, s=library: sum_error(c, find(s, "soft_topk")), limit)
+            outcome = Outcome("not tried: no result for a smaller one")
+            if (library, case.group) not in lost:
+                subject = find(library, "soft_topk")
+                outcome = in_child(lambda c=case, s=subject: sum_error(c, s), limit)
             if outcome.status != OK:
                 lost.add((library, case.group))
             error = f"{outcome.value:.6g}" if outcome.status == OK else ""
