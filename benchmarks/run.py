@@ -60,6 +60,45 @@ class Record:
         return [*what, *measured, c.group, data, self.status]
 
 
+@dataclass(frozen=True)
+class Plan:
+    """How much is measured; budgets are seconds for a point."""
+
+    points: list[tuple[Case, str]]
+    budget: float
+    error_lengths: list[int]
+    error_n: int
+    error_levels: list[int]
+    exponents_over: tuple[int, int]
+    goal_budget: float
+    largest_goal: int | None = None  # in elements
+
+
+def full_plan() -> Plan:
+    return Plan(
+        points=[(c, mode) for c in (*sweep(SWEEP), *users()) for mode in (FORWARD, BACKWARD)],
+        budget=2.0,
+        error_lengths=SWEEP,
+        error_n=1000,
+        error_levels=[1, 10, 100, 250, 500, 750, 990],
+        exponents_over=(10**4, 10**7),
+        goal_budget=0.5,
+    )
+
+
+def tiny_plan() -> Plan:
+    return Plan(
+        points=[(c, (FORWARD, BACKWARD)[i % 2]) for i, c in enumerate(tiny())],
+        budget=0.02,
+        error_lengths=[20],
+        error_n=50,
+        error_levels=[5, 25],
+        exponents_over=(20, 40),
+        goal_budget=0.02,
+        largest_goal=100,
+    )
+
+
 # --- measuring -----------------------------------------------------------------------------------
 
 
@@ -112,25 +151,23 @@ def measure(case: Case, mode: str, limit: float, budget: float, stops: Stops) ->
     return list(records.values())
 
 
-def measure_all(cases: Sequence[Case], out: Path, limit: float, budget: float) -> list[Record]:
-    points = [(case, mode) for case in cases for mode in (FORWARD, BACKWARD)]
+def measure_all(plan: Plan, out: Path, limit: float) -> list[Record]:
     stops, records = Stops(), []
     with (out / "measurements.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(COLUMNS)
-        for case, mode in progress(points, "measurements"):
-            new = measure(case, mode, limit, budget, stops)
+        for case, mode in progress(plan.points, "measurements"):
+            new = measure(case, mode, limit, plan.budget, stops)
             writer.writerows(record.line() for record in new)
             file.flush()
             records += new
     return records
 
 
-def measure_errors(lengths: Sequence[int], n: int, out: Path, limit: float) -> list[list[object]]:
+def measure_errors(plan: Plan, out: Path, limit: float) -> list[list[object]]:
     """|sum p - k| against n with k = n/2, and against k for one n."""
-    cases = [Case("soft_topk", 1, m, m // 2, group="n") for m in lengths]
-    levels = sorted({max(1, int(n * share)) for share in (0.001, 0.01, 0.1, 0.25, 0.5, 0.75, 0.99)})
-    cases += [Case("soft_topk", 1, n, k, group="k") for k in levels]
+    cases = [Case("soft_topk", 1, n, n // 2, group="n") for n in plan.error_lengths]
+    cases += [Case("soft_topk", 1, plan.error_n, k, group="k") for k in plan.error_levels]
     points = [(c, library) for library in ERROR_LIBRARIES for c in cases]
     rows: list[list[object]] = []
     lost: set[tuple[str, str]] = set()
@@ -192,7 +229,7 @@ def exponent(points: Sequence[tuple[int, float]]) -> float:
     return sum((x - x0) * (y - y0) for x, y in zip(xs, ys, strict=True)) / over
 
 
-def exponents_table(records: Sequence[Record], lengths: tuple[float, float] = (1e4, 1e7)) -> str:
+def exponents_table(records: Sequence[Record], lengths: tuple[int, int]) -> str:
     lines = [f"Exponents of time against n, from {lengths[0]:.0e} to {lengths[1]:.0e}:"]
     for (operation, group), goal in EXPONENTS.items():
         for mode in (FORWARD, BACKWARD):
@@ -232,6 +269,9 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("build/bench"))
     parser.add_argument("--limit", type=float, default=10, help="seconds for one call of a peer")
     options = parser.parse_args()
+    plan = tiny_plan() if options.tiny else full_plan()
+    if options.short:
+        plan = replace(plan, goal_budget=0.15)
     options.out.mkdir(parents=True, exist_ok=True)
 
     if os.getloadavg()[0] > BUSY:
@@ -239,21 +279,16 @@ def main() -> int:
     records: list[Record] = []
     if not options.short:
         print(peers_table(), flush=True)
-        cases = list(tiny() if options.tiny else [*sweep(SWEEP), *users()])
-        budget = 0.02 if options.tiny else 2.0
-        records = measure_all(cases, options.out, options.limit, budget)
-        lengths, n = ([20, 40], 50) if options.tiny else (SWEEP, 1000)
-        errors = measure_errors(lengths, n, options.out, options.limit)
+        records = measure_all(plan, options.out, options.limit)
+        errors = measure_errors(plan, options.out, options.limit)
         from figures import draw  # late: it brings matplotlib, which the short mode does without
 
         draw(records, errors, options.out)
         print(ratios_table(records), end="\n\n")
-        span = (20.0, 40.0) if options.tiny else (1e4, 1e7)
-        print(exponents_table(records, span), end="\n\n")
+        print(exponents_table(records, plan.exponents_over), end="\n\n")
 
-    table = goals.read_goals(100 if options.tiny else None)
-    budget = 0.02 if options.tiny else 0.15 if options.short else 0.5
-    verdicts = [goals.judge(goal, budget) for goal in progress(table, "goals")]
+    chosen = goals.read_goals(plan.largest_goal)
+    verdicts = [goals.judge(goal, plan.goal_budget) for goal in progress(chosen, "goals")]
     goals.write(verdicts, options.out / "goals.csv")
     print(goals.table(verdicts))
     print(f"{sum(v.met for v in verdicts)} of {len(verdicts)} goals met")
