@@ -30,7 +30,7 @@ from torch import Tensor
 
 THREADS = 2
 MEMORY_SHARE = 0.6  # of what is free: beyond it a child is out of memory
-OK = "ok"
+OK, WRONG = "ok", "WRONG"
 PR_SET_THP_DISABLE = 41
 
 
@@ -77,7 +77,7 @@ def _serve(work: Callable[[], Any], write: int) -> None:
         torch.set_num_threads(THREADS)
         outcome = Outcome(OK, work())
     except WrongAnswerError as error:
-        outcome = Outcome(f"WRONG: {error}")
+        outcome = Outcome(f"{WRONG}: {error}")
     except ImportError as error:
         outcome = Outcome(f"not installed: {error}")
     except MemoryError:

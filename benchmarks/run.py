@@ -18,7 +18,7 @@ from pathlib import Path
 
 import goals
 from cases import BACKWARD, FORWARD, Case, sweep, tiny, users
-from measure import OK, Outcome, in_child, peak_memory, race, sum_error
+from measure import OK, WRONG, Outcome, in_child, peak_memory, race, sum_error
 from progress import progress
 from subjects import OURS, PEERS, Subject, find, subjects_of
 
@@ -139,6 +139,11 @@ def measure(case: Case, mode: str, limit: float, budget: float, stops: Stops) ->
                 racers.append(subject)
         records[library] = Record(case, mode, library, status, peak=peak)
     outcome = in_child(lambda: race(case, racers, mode, budget), 60 * limit)
+    if outcome.status.startswith(WRONG):
+        wrong = [s.library for s in racers if s.exact]
+        records |= {w: Record(case, mode, w, outcome.status) for w in wrong}
+        racers = [s for s in racers if not s.exact]
+        outcome = in_child(lambda: race(case, racers, mode, budget), 60 * limit)
     for i, subject in enumerate(racers):
         record = records[subject.library]
         if outcome.status == OK:
@@ -146,7 +151,7 @@ def measure(case: Case, mode: str, limit: float, budget: float, stops: Stops) ->
             ratio = outcome.value[0] / seconds if racers[0].library == OURS else math.nan
             record = replace(record, seconds=seconds, ratio=ratio)
         else:
-            record = replace(record, status=outcome.status, peak=math.nan)
+            record = replace(record, status=f"together: {outcome.status}")
         records[subject.library] = record
     return list(records.values())
 
@@ -292,7 +297,7 @@ def main() -> int:
     goals.write(verdicts, options.out / "goals.csv")
     print(goals.table(verdicts))
     print(f"{sum(v.met for v in verdicts)} of {len(verdicts)} goals met")
-    wrong = [s.status for s in (*records, *verdicts) if s.status.startswith("WRONG")]
+    wrong = [s.status for s in (*records, *verdicts) if s.status.startswith(WRONG)]
     if wrong:
         print(f"{len(wrong)} wrong answers, not timed", file=sys.stderr)
     return 1 if wrong else 0
