@@ -132,28 +132,27 @@ TEST(DecayedScan, steps_are_gaps_and_losses) {
   });
 }
 
-TEST(DecayedScan, blocks_are_short_and_narrow) {
+TEST(DecayedScan, blocks_hold_the_decays_between_their_values) {
   test::for_each_target([] {
     for (const test::Family& family : test::kFamilies) {
-      for (const std::ptrdiff_t n : {0, 1, 63, 64, 65, 1000, 100003}) {
+      for (const std::ptrdiff_t n : {0, 1, 63, 64, 65, 1000}) {
         for (const double alpha : kAlphas) {
           SCOPED_TRACE(testing::Message() << family.name << ", n = " << n << ", alpha = " << alpha);
           const std::vector<double> r = sorted_row(family, n);
           Arena arena;
           const Decays decays = make_decays(r, alpha, arena, 2);
-          ASSERT_EQ(std::ssize(decays.first), decays.blocks() + 1);
-          ASSERT_EQ(decays.first.front(), 0);
-          ASSERT_EQ(decays.first.back(), n);
-          for (std::ptrdiff_t b = 0; b < decays.blocks(); ++b) {
-            const std::size_t begin = decays.first[b];
-            const std::size_t end = decays.first[b + 1];
-            ASSERT_GT(end, begin);
-            ASSERT_LE(end - begin, Decays::kBlock);
-            ASSERT_LE((r[end - 1] - r[begin]) / alpha, Decays::kSpan);
-            const Real rise = std::exp((Real(r[begin]) - decays.anchors.r[b]) / alpha);
-            const Real bound = allowed("rise", "float64", "value", {{"y", 1}});
-            ASSERT_TRUE(within(decays.rise[begin], rise, rise * bound));
-            ASSERT_TRUE(within(decays.fall[begin], 1 / rise, bound / rise));
+          const std::span<const double> next = decays_to_next(decays, arena, 2);
+          const Real bound = 2 * allowed("rise", "float64", "value", {{"y", 1}});
+          for (std::ptrdiff_t j = 0; j + 1 < n; ++j) {
+            const std::ptrdiff_t block = j / Decays::kBlock;
+            const Real z = (Real(r[j + 1]) - r[j]) / alpha;
+            const Real want = std::exp(-z);
+            const Real limit = want * (bound + z * 1e-15L) + 1e-290L;
+            ASSERT_TRUE(within(next[j], want, limit)) << "value " << j;
+            if (j + 1 == decays.end(block)) continue;
+            const double here =
+                decays.is_narrow(block) ? decays.rise[j] * decays.fall[j + 1] : decays.rise[j + 1];
+            ASSERT_TRUE(within(here, want, limit)) << "value " << j;
           }
         }
       }
@@ -167,10 +166,10 @@ TEST(DecayedScan, agrees_with_the_scan_by_steps) {
     for (const test::Family& family : test::kFamilies) {
       for (const double alpha : {1e-6, 1e-3, 0.1, 10.0, 1e5}) {
         SCOPED_TRACE(testing::Message() << family.name << ", alpha = " << alpha);
-        const std::vector<double> r = sorted_row(family, 20011);
+        const std::vector<double> r = sorted_row(family, 17011);
         Arena arena;
-        const Decays decays = make_decays(r, alpha, arena, 2);
-        const Steps steps = make_steps(r, alpha, arena, 2);
+        const Decays decays = make_decays(r, alpha, arena, 1);
+        const Steps steps = make_steps(r, alpha, arena, 1);
         for (const int given : {0, 1}) {
           const RandomWeights<0> weights(std::ssize(r), given);
           std::vector<double> size(r.size(), 1.0);
@@ -178,12 +177,12 @@ TEST(DecayedScan, agrees_with_the_scan_by_steps) {
             std::transform(weights.w[0].begin(), weights.w[0].end(), size.begin(),
                            [](double w) { return std::abs(w); });
           }
-          const Scans<0> got = scan_both<0>(decays, weights.w, arena, 2);
+          const Scans<0> got = scan_both<0>(decays, weights.w, arena, 1);
           for (const Toward toward : {Toward::right, Toward::left}) {
             const std::span<double> fast = toward == Toward::right ? got.right[0] : got.left[0];
-            const std::span<double> slow = stepped_scan<0>(steps, toward, weights.w, arena, 2)[0];
-            const std::span<double> terms = stepped_scan<0>(steps, toward, {size}, arena, 2)[0];
-            const std::span<double> alone = decayed_scan<0>(decays, toward, weights.w, arena, 2)[0];
+            const std::span<double> slow = stepped_scan<0>(steps, toward, weights.w, arena, 1)[0];
+            const std::span<double> terms = stepped_scan<0>(steps, toward, {size}, arena, 1)[0];
+            const std::span<double> alone = decayed_scan<0>(decays, toward, weights.w, arena, 1)[0];
             EXPECT_TRUE(test::same_bits(fast, alone));
             for (std::size_t j = 0; j < r.size(); ++j) {
               ASSERT_TRUE(within(

@@ -16,29 +16,24 @@ namespace hn = hwy::HWY_NAMESPACE;
 using D = hn::ScalableTag<double>;
 using V = hn::Vec<D>;
 
-HWY_INLINE void rise_and_fall_at(D d, V rate, const double* r, double* rise, double* fall) {
-  const V distance = hn::Mul(hn::Sub(hn::LoadU(d, r), hn::LoadU(d, fall)), rate);
-  const V e = hn::Exp(d, distance);
+HWY_INLINE void rise_and_fall_at(D d, double* rise, double* fall) {
+  const V e = hn::Exp(d, hn::LoadU(d, rise));
   hn::StoreU(e, d, rise);
   hn::StoreU(hn::Div(hn::Set(d, 1.0), e), d, fall);
 }
 
-void rise_and_fall_all(const double* r, std::ptrdiff_t n, double rate, double* rise, double* fall) {
+void rise_and_fall_all(double* rise, std::ptrdiff_t n, double* fall) {
   const D d;
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
-  const V rates = hn::Set(d, rate);
   std::ptrdiff_t i = 0;
-  for (; i + lanes <= n; i += lanes) rise_and_fall_at(d, rates, r + i, rise + i, fall + i);
+  for (; i + lanes <= n; i += lanes) rise_and_fall_at(d, rise + i, fall + i);
   if (i == n) return;
-  HWY_ALIGN double last[3][hn::MaxLanes(D())] = {};
+  HWY_ALIGN double last[2][hn::MaxLanes(D())] = {};
+  for (std::ptrdiff_t l = 0; l < n - i; ++l) last[0][l] = rise[i + l];
+  rise_and_fall_at(d, last[0], last[1]);
   for (std::ptrdiff_t l = 0; l < n - i; ++l) {
-    last[0][l] = r[i + l];
-    last[2][l] = fall[i + l];
-  }
-  rise_and_fall_at(d, rates, last[0], last[1], last[2]);
-  for (std::ptrdiff_t l = 0; l < n - i; ++l) {
-    rise[i + l] = last[1][l];
-    fall[i + l] = last[2][l];
+    rise[i + l] = last[0][l];
+    fall[i + l] = last[1][l];
   }
 }
 
@@ -49,8 +44,8 @@ HWY_AFTER_NAMESPACE();
 namespace lapsum::cpu {
 HWY_EXPORT(rise_and_fall_all);
 
-void rise_and_fall(const double* r, std::ptrdiff_t n, double rate, double* rise, double* fall) {
-  HWY_DYNAMIC_DISPATCH(rise_and_fall_all)(r, n, rate, rise, fall);
+void rise_and_fall(double* rise, std::ptrdiff_t n, double* fall) {
+  HWY_DYNAMIC_DISPATCH(rise_and_fall_all)(rise, n, fall);
 }
 
 }  // namespace lapsum::cpu

@@ -1,55 +1,22 @@
-// Inside a block the sum at value j is fall[j] times a plain prefix sum of w * rise, both ways round
-// alike; what comes from other blocks is added to the prefix sum.
+// Inside a narrow block the sum at value j is fall[j] times a plain prefix sum of w * rise, both ways
+// round alike; what comes from other blocks is added to the prefix sum. A wide block goes step by
+// step: its values are soon forgotten, so that roundings cannot add up.
 #include "cpu/primitives/decayed_scan.h"
 
-#include <algorithm>
 #include <limits>
 
 #include "cpu/primitives/anchored.h"
+#include "cpu/primitives/laplace.h"
 #include "cpu/primitives/parallel.h"
 
 namespace lapsum::cpu {
 namespace {
 
-// The end of the block that begins at `begin`.
-std::ptrdiff_t block_end(std::span<const double> r, double alpha, std::ptrdiff_t begin,
-                         std::ptrdiff_t limit) {
-  const std::ptrdiff_t end = std::min(begin + Decays::kBlock, limit);
-  const auto near = [&](double v) { return (v - r[begin]) / alpha <= Decays::kSpan; };
-  if (near(r[end - 1])) return end;
-  return std::partition_point(r.begin() + begin + 1, r.begin() + end, near) - r.begin();
-}
-
-// Blocks never cross a chunk, so that chunks can be cut independently.
-std::span<Index> cut_blocks(std::span<const double> r, double alpha, Arena& arena, int threads) {
-  const std::ptrdiff_t n = std::ssize(r);
-  const std::ptrdiff_t chunks = chunk_count(n);
-  std::span<Index> first = arena.take<Index>(n + 1);
-  std::span<std::ptrdiff_t> counts = arena.take<std::ptrdiff_t>(chunks);
-  for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    std::ptrdiff_t count = 0;
-    for (std::ptrdiff_t j = begin; j < end; j = block_end(r, alpha, j, end)) {
-      first[begin + count++] = static_cast<Index>(j);
-    }
-    counts[begin / kChunk] = count;
-  });
-  std::ptrdiff_t total = chunks > 0 ? counts[0] : 0;
-  for (std::ptrdiff_t c = 1; c < chunks; ++c) {
-    std::copy_n(first.begin() + c * kChunk, counts[c], first.begin() + total);
-    total += counts[c];
-  }
-  first[total] = static_cast<Index>(n);
-  return first.first(static_cast<std::size_t>(total + 1));
-}
-
-// body(b) for the blocks, about a chunk of values at a time.
+// body(b) for the blocks, a chunk of values at a time.
 template <class Body>
 void for_each_block(const Decays& decays, int threads, Body&& body) {
-  constexpr std::ptrdiff_t kGroup = kChunk / Decays::kBlock;
-  const std::ptrdiff_t blocks = decays.blocks();
-  parallel_for((blocks + kGroup - 1) / kGroup, threads, [&](std::ptrdiff_t group, int) {
-    const std::ptrdiff_t end = std::min(blocks, (group + 1) * kGroup);
-    for (std::ptrdiff_t b = group * kGroup; b < end; ++b) body(b);
+  for_each_chunk(decays.size(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for (std::ptrdiff_t b = begin / Decays::kBlock; decays.begin(b) < end; ++b) body(b);
   });
 }
 
@@ -63,24 +30,38 @@ class Scan {
         grow_(kRight ? decays.rise.data() : decays.fall.data()),
         shrink_(kRight ? decays.fall.data() : decays.rise.data()),
         at_(arena.take<double>(decays.size())),
-        totals_(arena.take<double>(decays.blocks())) {}
+        at_ends_(arena.take<double>(decays.ends.size())) {}
 
+  // What the block's own values add up to: at each of them, or for a wide block at the last alone.
   void sum(std::ptrdiff_t b) {
-    totals_[b] = w_.empty() ? prefix(b, [&](std::ptrdiff_t j) { return grow_[j]; })
-                            : prefix(b, [&](std::ptrdiff_t j) { return w_[j] * grow_[j]; });
+    const bool narrow = decays_.is_narrow(b);
+    at_ends_[entry(b)] = 0;
+    if (w_.empty()) {
+      const auto one = [](std::ptrdiff_t) { return 1.0; };
+      at_ends_[exit(b)] = narrow ? prefix(b, one) : steps(b, 0, one);
+    } else {
+      const auto weight = [&](std::ptrdiff_t j) { return w_[j]; };
+      at_ends_[exit(b)] = narrow ? prefix(b, weight) : steps(b, 0, weight);
+    }
   }
 
   void join(Arena& arena, int threads) {
-    joined_ = stepped_scan<0>(decays_.anchors, toward, {totals_}, arena, threads)[0];
+    joined_ = stepped_scan<0>(decays_.ends, toward, {at_ends_}, arena, threads)[0];
   }
 
+  // Adds what comes from the blocks before, which is what the first value sees of them.
   void finish(std::ptrdiff_t b) {
-    const std::ptrdiff_t before = kRight ? b - 1 : b + 1;
-    const bool alone = before < 0 || before >= decays_.blocks();
-    const double carry = alone ? 0 : joined_[before] * decays_.anchors.keep[std::min(b, before)];
-    double* at = at_.data();
-    for (std::ptrdiff_t j = decays_.first[b]; j < decays_.first[b + 1]; ++j) {
-      at[j] = (at[j] + carry) * shrink_[j];
+    const double carry = joined_[entry(b)];
+    if (decays_.is_narrow(b)) {
+      const double seen = carry * grow_[first(b)];
+      double* at = at_.data();
+      for (std::ptrdiff_t j = decays_.begin(b); j < decays_.end(b); ++j) {
+        at[j] = (at[j] + seen) * shrink_[j];
+      }
+    } else if (w_.empty()) {
+      steps(b, carry, [](std::ptrdiff_t) { return 1.0; });
+    } else {
+      steps(b, carry, [&](std::ptrdiff_t j) { return w_[j]; });
     }
   }
 
@@ -89,15 +70,37 @@ class Scan {
  private:
   static constexpr bool kRight = toward == Toward::right;
 
-  template <class Term>
-  double prefix(std::ptrdiff_t b, Term&& term) {
-    const std::ptrdiff_t begin = decays_.first[b];
-    const std::ptrdiff_t end = decays_.first[b + 1];
+  std::ptrdiff_t entry(std::ptrdiff_t b) const { return kRight ? 2 * b : 2 * b + 1; }
+  std::ptrdiff_t exit(std::ptrdiff_t b) const { return kRight ? 2 * b + 1 : 2 * b; }
+  std::ptrdiff_t first(std::ptrdiff_t b) const {
+    return kRight ? decays_.begin(b) : decays_.end(b) - 1;
+  }
+  std::ptrdiff_t last(std::ptrdiff_t b) const {
+    return kRight ? decays_.end(b) - 1 : decays_.begin(b);
+  }
+
+  template <class Weight>
+  double prefix(std::ptrdiff_t b, Weight&& weight) {
+    const std::ptrdiff_t count = decays_.end(b) - decays_.begin(b);
+    const std::ptrdiff_t from = first(b);
     double* at = at_.data();
     double sum = 0;
-    for (std::ptrdiff_t i = 0; i < end - begin; ++i) {
-      const std::ptrdiff_t j = kRight ? begin + i : end - 1 - i;
-      at[j] = sum += term(j);
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+      const std::ptrdiff_t j = kRight ? from + i : from - i;
+      at[j] = sum += weight(j) * grow_[j];
+    }
+    return sum * shrink_[last(b)];
+  }
+
+  template <class Weight>
+  double steps(std::ptrdiff_t b, double carry, Weight&& weight) {
+    const std::ptrdiff_t count = decays_.end(b) - decays_.begin(b);
+    const std::ptrdiff_t from = first(b);
+    double* at = at_.data();
+    double sum = at[from] = carry + weight(from);
+    for (std::ptrdiff_t i = 1; i < count; ++i) {
+      const std::ptrdiff_t j = kRight ? from + i : from - i;
+      at[j] = sum = sum * grow_[j] + weight(j);
     }
     return sum;
   }
@@ -106,7 +109,7 @@ class Scan {
   std::span<const double> w_;
   const double* grow_;
   const double* shrink_;
-  std::span<double> at_, totals_, joined_;
+  std::span<double> at_, at_ends_, joined_;
 };
 
 template <class... Scan>
@@ -120,22 +123,30 @@ void run(const Decays& decays, Arena& arena, int threads, Scan&... scan) {
 
 Decays make_decays(std::span<const double> sorted, double alpha, Arena& arena, int threads) {
   const std::ptrdiff_t n = std::ssize(sorted);
-  const std::span<const Index> first = cut_blocks(sorted, alpha, arena, threads);
-  std::span<double> anchors = arena.take<double>(std::ssize(first) - 1);
   std::span<double> rise = arena.take<double>(n);
   std::span<double> fall = arena.take<double>(n);
-  for (std::size_t b = 0; b < anchors.size(); ++b) {
-    anchors[b] = 0.5 * sorted[first[b]] + 0.5 * sorted[first[b + 1] - 1];
-  }
+  Decays decays{sorted, rise, fall, {}, alpha};
+  std::span<double> ends = arena.take<double>(2 * decays.blocks());
   const double rate = std::min(1 / alpha, std::numeric_limits<double>::max());
-  Decays decays{sorted, rise, fall, first, make_steps(anchors, alpha, arena, threads), alpha};
+  const double* r = sorted.data();
   for_each_block(decays, threads, [&](std::ptrdiff_t b) {
-    std::fill(fall.begin() + first[b], fall.begin() + first[b + 1], anchors[b]);
+    const std::ptrdiff_t begin = decays.begin(b);
+    const std::ptrdiff_t end = decays.end(b);
+    ends[2 * b] = r[begin];
+    ends[2 * b + 1] = r[end - 1];
+    if (decays.is_narrow(b)) {
+      const double middle = 0.5 * r[begin] + 0.5 * r[end - 1];
+      for (std::ptrdiff_t j = begin; j < end; ++j) rise[j] = (r[j] - middle) * rate;
+      rise_and_fall(rise.data() + begin, end - begin, fall.data() + begin);
+      return;
+    }
+    for (std::ptrdiff_t j = begin + 1; j < end; ++j) rise[j] = (r[j] - r[j - 1]) * rate;
+    exp_abs(rise.data() + begin + 1, end - begin - 1, rise.data() + begin + 1);
+    rise[begin] = 0;
+    std::copy(rise.begin() + begin + 1, rise.begin() + end, fall.begin() + begin);
+    fall[end - 1] = 0;
   });
-  for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    rise_and_fall(sorted.data() + begin, end - begin, rate, rise.data() + begin,
-                  fall.data() + begin);
-  });
+  decays.ends = make_steps(ends, alpha, arena, threads);
   return decays;
 }
 
@@ -144,10 +155,14 @@ std::span<const double> decays_to_next(const Decays& decays, Arena& arena, int t
   const double* rise = decays.rise.data();
   const double* fall = decays.fall.data();
   for_each_block(decays, threads, [&](std::ptrdiff_t b) {
-    const std::ptrdiff_t last = static_cast<std::ptrdiff_t>(decays.first[b + 1]) - 1;
-    for (std::ptrdiff_t j = decays.first[b]; j < last; ++j) out[j] = rise[j] * fall[j + 1];
-    const bool final = b + 1 == decays.blocks();
-    out[last] = final ? 0 : rise[last] * fall[last + 1] * decays.anchors.keep[b];
+    const std::ptrdiff_t begin = decays.begin(b);
+    const std::ptrdiff_t last = decays.end(b) - 1;
+    if (decays.is_narrow(b)) {
+      for (std::ptrdiff_t j = begin; j < last; ++j) out[j] = rise[j] * fall[j + 1];
+    } else {
+      std::copy(fall + begin, fall + last, out.begin() + begin);
+    }
+    out[last] = b + 1 < decays.blocks() ? decays.ends.keep[2 * b + 1] : 0;
   });
   return out;
 }

@@ -1,29 +1,35 @@
 // The primitive everything is made of: sums over a sorted row that decay with distance.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
 
-#include "cpu/primitives/argsort.h"
 #include "cpu/primitives/stepped_scan.h"
 
 namespace lapsum::cpu {
 
-/// Sorted finite values in blocks of at most kBlock values that lie within kSpan alphas. Inside a
-/// block decays are ratios of exponentials seen from its anchor, the middle of its ends: rise[j] =
-/// e^{(r[j] - anchor) / alpha}, fall[j] = 1 / rise[j]. So a block needs one exponential per value
-/// and no chain of products, whose roundings would add up; `anchors` joins the blocks, step by step.
+/// Sorted finite values in blocks of kBlock. In a narrow block, whose values lie within kSpan alphas,
+/// decays are ratios of exponentials seen from the middle of its ends: rise[j] = e^{(r[j] - middle) /
+/// alpha}, fall[j] = 1 / rise[j]. So sums are plain prefix sums, and no products chain up, whose
+/// roundings would add up. In a wide block rise[j] is the decay from the value before j and fall[j]
+/// that to the value behind it, 0 at the ends of the block. `ends` joins blocks: the first and the
+/// last value of each, step by step.
 struct Decays {
   static constexpr std::ptrdiff_t kBlock = 64;
   static constexpr double kSpan = 16;
 
   std::span<const double> r, rise, fall;
-  std::span<const Index> first;  ///< where each block begins, and at last the size
-  Steps anchors;
+  Steps ends;
   double alpha = 1;
 
   std::ptrdiff_t size() const { return static_cast<std::ptrdiff_t>(r.size()); }
-  std::ptrdiff_t blocks() const { return anchors.size(); }
+  std::ptrdiff_t blocks() const { return (size() + kBlock - 1) / kBlock; }
+  std::ptrdiff_t begin(std::ptrdiff_t block) const { return block * kBlock; }
+  std::ptrdiff_t end(std::ptrdiff_t block) const { return std::min(size(), (block + 1) * kBlock); }
+  bool is_narrow(std::ptrdiff_t block) const {
+    return (r[end(block) - 1] - r[begin(block)]) / alpha <= kSpan;
+  }
 };
 
 Decays make_decays(std::span<const double> sorted, double alpha, Arena& arena, int threads);
