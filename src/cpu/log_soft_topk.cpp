@@ -8,7 +8,20 @@ namespace lapsum::cpu {
 namespace {
 
 struct LogTopK {
-  static void values(double* z, std::ptrdiff_t n) { log_cdf(z, n, z); }
+  template <class T>
+  static void values(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,
+                     T* out) {
+    constexpr std::ptrdiff_t kBlock = 512;
+    double z[kBlock];
+    for (std::ptrdiff_t begin = 0; begin < n; begin += kBlock) {
+      const std::ptrdiff_t count = std::min(kBlock, n - begin);
+      for (std::ptrdiff_t i = 0; i < count; ++i) {
+        z[i] = ((b.anchor - sign * static_cast<double>(x[begin + i])) + b.offset) / alpha;
+      }
+      log_cdf(z, count, z);
+      for (std::ptrdiff_t i = 0; i < count; ++i) out[begin + i] = narrow<T>(z[i]);
+    }
+  }
 
   static Slopes slopes(const Softmax& q, Arena& arena, int threads) {
     const std::ptrdiff_t n = std::ssize(q.z);
@@ -22,6 +35,15 @@ struct LogTopK {
       }
     });
     return {u, 1, std::min(2 / q.scale(), 1e300)};
+  }
+
+  template <class... Arguments>
+  static bool try_vjp(Arguments&&...) {
+    return false;
+  }
+  template <class... Arguments>
+  static bool try_jvp(Arguments&&...) {
+    return false;
   }
 
   static Saturated saturated(const Saturated& p) {

@@ -16,34 +16,31 @@ struct Slopes {
 };
 
 // A Mask gives the three maps in which soft top-k and its logarithm differ:
-//   values(z, n)             z in place to the mask
-//   slopes(softmax, arena)   the Slopes at a finite threshold
-//   saturated(p, dp/dk)      the same for an element that has none
+//   values(x, n, sign, b, alpha, out)   the mask at a finite threshold
+//   slopes(softmax, arena)              the Slopes there
+//   saturated(p, dp/dk)                 the same for an element that has none
+//   try_vjp, try_jvp                    the derivatives of one row by a shorter way, or false
 
 /// out = Mask(x), as lapsum/soft_topk.h says.
 template <class Mask, class T>
 void mask(Rows<const T> x, const Levels& k, const PerRow& alpha, Rows<T> out, Threshold* keep,
           Order order, Threads threads) {
-  const auto body = [&](std::ptrdiff_t i, const MaskedRow& row, Arena& arena, int inner) {
-    std::span<double> z = arena.take<double>(x.length);
+  const auto body = [&](std::ptrdiff_t i, const MaskedRow<T>& row, Arena&, int inner) {
     for (std::ptrdiff_t l = 0; l < k.count(); ++l) {
       T* to = out[i * k.count() + l];
       const double anchor = row.b[l].anchor;
       if (std::isnan(anchor)) {
         fill(to, x.length, kNaN);
-        continue;
+      } else if (std::isinf(anchor)) {
+        row.for_each_saturated(l, [&](std::ptrdiff_t j, const Saturated& p) {
+          to[j] = narrow<T>(Mask::saturated(p).value);
+        });
+      } else {
+        for_each_chunk(x.length, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+          Mask::values(row.x + begin, end - begin, row.orientation.sign, row.b[l],
+                       row.orientation.alpha, to + begin);
+        });
       }
-      for_each_chunk(x.length, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-        if (std::isinf(anchor)) {
-          for (std::ptrdiff_t j = begin; j < end; ++j) {
-            z[j] = Mask::saturated(row.saturated(l, j)).value;
-          }
-        } else {
-          distances(row.r, row.b[l], row.orientation.alpha, begin, end, z.data() + begin);
-          Mask::values(z.data() + begin, end - begin);
-        }
-        for (std::ptrdiff_t j = begin; j < end; ++j) to[j] = narrow<T>(z[j]);
-      });
     }
   };
   for_each_masked_row(x, k, alpha, nullptr, keep, order, threads, body);
@@ -55,26 +52,31 @@ template <class Mask, class T>
 void mask_vjp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Threshold* saved,
               Rows<const T> g, Rows<T> gx, double* gk, double* galpha, Order order,
               Threads threads) {
-  const auto body = [&](std::ptrdiff_t i, const MaskedRow& row, Arena& arena, int inner) {
+  const auto body = [&](std::ptrdiff_t i, const MaskedRow<T>& row, Arena& arena, int inner) {
     const std::ptrdiff_t n = x.length;
-    std::span<double> gr = arena.take<double>(gx.data ? n : 0);
+    const Rows<const T> given(g[i * k.count()], k.count(), n, g.stride);
+    T* to = gx.data ? gx[i] : nullptr;
+    double* to_k = gk ? gk + i * k.count() : nullptr;
+    double* to_alpha = galpha ? galpha + i : nullptr;
+    if (Mask::try_vjp(row, given, to, to_k, to_alpha, arena, inner)) return;
+    const std::span<const double> r = load(row.x, n, row.orientation.sign, arena, inner);
+    std::span<double> gr = arena.take<double>(to ? n : 0);
     std::fill(gr.begin(), gr.end(), 0.0);
     double ga = 0;
     for (std::ptrdiff_t l = 0; l < k.count(); ++l) {
-      const T* given = g[i * k.count() + l];
-      const auto v = [&](std::ptrdiff_t j) { return static_cast<double>(given[j]); };
+      const auto v = [&](std::ptrdiff_t j) { return static_cast<double>(given[l][j]); };
       double level_gk = 0;
       if (std::isnan(row.b[l].anchor)) {
         std::fill(gr.begin(), gr.end(), kNaN);
         ga = level_gk = kNaN;
       } else if (std::isinf(row.b[l].anchor)) {
-        for (std::ptrdiff_t j = 0; j < n; ++j) {
-          const double slope = Mask::saturated(row.saturated(l, j)).per_level;
+        row.for_each_saturated(l, [&](std::ptrdiff_t j, const Saturated& p) {
+          const double slope = Mask::saturated(p).per_level;
           if (slope > 0) level_gk += slope * v(j);
-        }
+        });
       } else {
         const Arena::Scope scope(arena);
-        const Softmax q = softmax_at(row.r, row.b[l], row.orientation.alpha, arena, inner);
+        const Softmax q = softmax_at(r, row.b[l], row.orientation.alpha, arena, inner);
         const Slopes slopes = Mask::slopes(q, arena, inner);
         const double ug = sum_over(n, inner, [&](std::ptrdiff_t j) { return slopes.u[j] * v(j); });
         const double height = 2 * row.orientation.peak() * slopes.unit;
@@ -84,19 +86,19 @@ void mask_vjp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Thres
             gr[j] += height * (ug / q.total * q.e[j] - slopes.u[j] * v(j));
           }
         });
-        if (galpha) {
+        if (to_alpha) {
           const double mean_z = q.mean(inner, [&](std::ptrdiff_t j) { return q.z[j]; });
           ga += height * sum_over(n, inner, [&](std::ptrdiff_t j) {
                   return slopes.u[j] * v(j) * (mean_z - q.z[j]);
                 });
         }
       }
-      if (gk) gk[i * k.count() + l] = capped<T>(level_gk);
+      if (to_k) to_k[l] = capped<T>(level_gk);
     }
     for (std::ptrdiff_t j = 0; j < std::ssize(gr); ++j) {
-      gx[i][j] = narrow<T>(row.orientation.sign * gr[j]);
+      to[j] = narrow<T>(row.orientation.sign * gr[j]);
     }
-    if (galpha) galpha[i] = row.orientation.alpha_sign * ga;
+    if (to_alpha) *to_alpha = row.orientation.alpha_sign * ga;
   };
   for_each_masked_row(x, k, alpha, saved, nullptr, order, threads, body);
 }
@@ -106,20 +108,23 @@ template <class Mask, class T>
 void mask_jvp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Threshold* saved,
               Rows<const T> dx, const double* dk, const double* dalpha, Rows<T> dout, Order order,
               Threads threads) {
-  const auto body = [&](std::ptrdiff_t i, const MaskedRow& row, Arena& arena, int inner) {
+  const auto body = [&](std::ptrdiff_t i, const MaskedRow<T>& row, Arena& arena, int inner) {
+    const Rows<T> all(dout[i * k.count()], k.count(), x.length, dout.stride);
+    if (dx.data && !dk && !dalpha && Mask::try_jvp(row, dx[i], all, arena, inner)) return;
+    const std::span<const double> r = load(row.x, row.n, row.orientation.sign, arena, inner);
     const double da = dalpha ? row.orientation.alpha_sign * dalpha[i] : 0;
     for (std::ptrdiff_t l = 0; l < k.count(); ++l) {
       const double dlevel = dk ? dk[i * k.count() + l] : 0;
-      T* to = dout[i * k.count() + l];
+      T* to = all[l];
       if (std::isnan(row.b[l].anchor)) {
         fill(to, x.length, kNaN);
       } else if (std::isinf(row.b[l].anchor)) {
-        for (std::ptrdiff_t j = 0; j < x.length; ++j) {
-          to[j] = narrow<T>(Mask::saturated(row.saturated(l, j)).per_level * dlevel);
-        }
+        row.for_each_saturated(l, [&](std::ptrdiff_t j, const Saturated& p) {
+          to[j] = narrow<T>(Mask::saturated(p).per_level * dlevel);
+        });
       } else {
         const Arena::Scope scope(arena);
-        const Softmax q = softmax_at(row.r, row.b[l], row.orientation.alpha, arena, inner);
+        const Softmax q = softmax_at(r, row.b[l], row.orientation.alpha, arena, inner);
         const Slopes slopes = Mask::slopes(q, arena, inner);
         const auto pull = [&](std::ptrdiff_t j) {
           const double dr = dx.data ? row.orientation.sign * static_cast<double>(dx[i][j]) : 0;

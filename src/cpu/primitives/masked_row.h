@@ -19,20 +19,30 @@ struct Saturated {
 };
 
 /// A row with its thresholds, one per level.
+template <class T>
 struct MaskedRow {
+  const T* x;
+  std::ptrdiff_t n;
   Orientation orientation;
-  std::span<const double> r;
-  NonFinite counts;
-  std::span<const double> k;
   std::span<const Threshold> b;
 
-  /// p and dp/dk of element i where threshold l is infinite.
-  Saturated saturated(std::ptrdiff_t l, std::ptrdiff_t i) const {
-    const auto at = [&](double infinity) { return r[i] == infinity; };
-    if (b[l].anchor > 0) return {at(INFINITY) ? 0.0 : 1.0, 0};
-    if (!at(-INFINITY)) return {0, 0};
+  /// p and dp/dk of every element where threshold l is infinite: body(i, saturated).
+  template <class Body>
+  void for_each_saturated(std::ptrdiff_t l, Body&& body) const {
     const double share = b[l].offset;
-    return {share, share > 0 && share < 1 ? 1 / static_cast<double>(counts.below) : 0};
+    const bool all = b[l].anchor > 0;
+    double per_level = 0;
+    if (!all && share > 0 && share < 1) {
+      per_level = 1 / static_cast<double>(count_non_finite(x, n, orientation.sign, 1).below);
+    }
+    for (std::ptrdiff_t i = 0; i < n; ++i) {
+      const double r = orientation.sign * static_cast<double>(x[i]);
+      if (all) {
+        body(i, Saturated{r == INFINITY ? 0.0 : 1.0, 0});
+      } else {
+        body(i, r == -INFINITY ? Saturated{share, per_level} : Saturated{0, 0});
+      }
+    }
   }
 };
 
@@ -45,27 +55,21 @@ void for_each_masked_row(Rows<const T> x, const Levels& k, const PerRow& alpha,
   const std::ptrdiff_t levels = k.count();
   for_each_row(x.count, x.length * std::max<std::ptrdiff_t>(levels, 1), threads,
                [&](std::ptrdiff_t i, Arena& arena, int inner) {
-                 const Orientation orientation(alpha[i], order);
-                 // Read once: what is counted is what is solved, whoever else may write to x.
-                 const std::span<const double> r =
-                     load(x[i], x.length, orientation.sign, arena, inner);
-                 MaskedRow row{orientation,
-                               r,
-                               count_non_finite(r.data(), x.length, 1, inner),
-                               {k[i], static_cast<std::size_t>(levels)},
-                               {}};
+                 MaskedRow<T> row{x[i], x.length, Orientation(alpha[i], order), {}};
+                 const auto count = static_cast<std::size_t>(levels);
                  if (saved) {
-                   row.b = {saved + i * levels, static_cast<std::size_t>(levels)};
+                   row.b = {saved + i * levels, count};
                  } else {
-                   std::span<Threshold> b = arena.take<Threshold>(levels);
-                   if (orientation.valid) {
-                     solve_thresholds(row.r, row.counts, row.k, orientation.alpha, b, arena, inner);
+                   std::span<Threshold> b =
+                       keep ? std::span(keep + i * levels, count) : arena.take<Threshold>(levels);
+                   if (row.orientation.valid) {
+                     solve_thresholds(row.x, row.n, row.orientation.sign, {k[i], count},
+                                      row.orientation.alpha, b, arena, inner);
                    } else {
                      std::fill(b.begin(), b.end(), Threshold{kNaN, 0});
                    }
                    row.b = b;
                  }
-                 if (keep) std::copy(row.b.begin(), row.b.end(), keep + i * levels);
                  body(i, row, arena, inner);
                });
 }

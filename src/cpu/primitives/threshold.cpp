@@ -1,15 +1,16 @@
-// Quickselect on LapSum itself: a pivot v splits the values, LapSum(v) is known from the sums of
-// both sides, and each level goes on with the side that holds its root.
+// Selection on LapSum itself. A sample, solved the same way at two levels around the wanted one,
+// gives a bracket; one pass turns all that lies outside of it into two decayed sums; the few values
+// inside go on. A bracket that misses its root is noticed at the end, and a wider one is tried.
 #include "cpu/primitives/threshold.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 
-#include "cpu/primitives/laplace.h"
+#include "cpu/primitives/bracket.h"
 #include "cpu/primitives/parallel.h"
+#include "cpu/primitives/row.h"
 #include "math/interval.h"
 
 namespace lapsum::cpu {
@@ -17,139 +18,263 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-struct Level {
-  double k;
-  std::ptrdiff_t at;  // where its threshold goes
+// What surrounds the values in question: the decayed sums at the nearest elements left behind, and
+// how many lie to the left. Where nothing is left behind, the end is T's last number.
+struct Around {
+  math::Interval at;
+  double left_count = 0;
+
+  template <class T>
+  static Around nothing() {
+    constexpr auto kMost = static_cast<double>(std::numeric_limits<T>::max());
+    return {{-kMost, 0, kMost, 0}, 0};
+  }
+  Around scaled(double ratio) const {
+    return {{at.left_nearest, at.left_sum * ratio, at.right_nearest, at.right_sum * ratio},
+            left_count * ratio};
+  }
 };
 
-class Selection {
- public:
-  Selection(double alpha, std::span<double> spare, std::span<Threshold> b, int threads)
-      : alpha_(alpha), spare_(spare), b_(b), threads_(threads) {}
+// Where a level is met: no value lies inside `around`. If `inside` is false, it is met elsewhere.
+struct Place {
+  Around around;
+  bool inside = true;
+  bool nan = false;
 
-  // Solves `levels` (ascending) on `values`; `at` and `left_count` tell of the elements around
-  // them. Depth is bounded: beyond `budget` splits the pivot is the exact median.
-  void solve(std::span<double> values, math::Interval at, double left_count,
-             std::span<const Level> levels, int budget) {
-    while (!levels.empty()) {
-      if (values.empty()) {
-        for (const Level& level : levels) {
-          b_[level.at] = math::solve_interval(at, level.k - left_count, alpha_).b;
-        }
-        return;
-      }
-      const double pivot = choose_pivot(values, budget-- <= 0);
-      const Split sides = split_values(values, pivot);
-      const double equal = static_cast<double>(std::ssize(values) - sides.less - sides.greater);
-      const double left_sum = sides.less_sum + at.left_sum * decay(pivot - at.left_nearest);
-      const double right_sum = sides.greater_sum + at.right_sum * decay(at.right_nearest - pivot);
-      // LapSum(pivot) = to_pivot + (right_sum - left_sum) / 2; the counts are subtracted first,
-      // exactly.
-      const double left_behind = left_count + static_cast<double>(sides.less);
-      const double to_pivot = left_behind + 0.5 * equal;
-      const auto beyond = std::partition_point(
-          levels.begin(), levels.end(),
-          [&](const Level& level) { return level.k - to_pivot <= 0.5 * (right_sum - left_sum); });
-      const std::span<const Level> lower(levels.begin(), beyond);
-      levels = {beyond, levels.end()};
-      std::span<double> smaller = values.first(static_cast<std::size_t>(sides.less));
-      values = values.subspan(smaller.size(), static_cast<std::size_t>(sides.greater));
-      if (!levels.empty()) {
-        std::copy_n(spare_.begin(), values.size(), values.begin());
-      }
-      if (!lower.empty()) {
-        solve(smaller, {at.left_nearest, at.left_sum, pivot, right_sum + equal}, left_count, lower,
-              budget);
-      }
-      at.left_nearest = pivot;
-      at.left_sum = left_sum + equal;
-      left_count = left_behind + equal;
+  static Place unknown() { return {{}, true, true}; }
+};
+
+// Values in order, with LapSum at each of them.
+class Sorted {
+ public:
+  template <class T>
+  Sorted(std::span<const T> values, const Around& around, double alpha, Arena& arena)
+      : around_(around) {
+    std::span<double> r = arena.take<double>(std::ssize(values));
+    nan_ = std::any_of(values.begin(), values.end(), [](T v) { return v != v; });
+    if (nan_) return;
+    if (std::ssize(values) <= kSmallSort) {
+      small_sort(values.data(), std::ssize(values), r.data());
+    } else {
+      std::copy(values.begin(), values.end(), r.begin());
+      std::sort(r.begin(), r.end());
     }
+    for (; !r.empty() && r.front() == -kInf; r = r.subspan(1)) ++around_.left_count;
+    while (!r.empty() && r.back() == kInf) r = r.first(r.size() - 1);
+    r_ = r;
+    left_ = arena.take<double>(std::ssize(r) + 1);
+    right_ = arena.take<double>(std::ssize(r) + 1);
+    scan_sums(r.data(), std::ssize(r), around_.at, alpha, left_.data(), right_.data());
+  }
+
+  Place place(double k) const {
+    if (nan_) return Place::unknown();
+    const std::size_t n = r_.size();
+    const math::Interval& at = around_.at;
+    const double excess = k - around_.left_count;
+    // LapSum(value j) = j + 1/2 + (right - left) / 2; the counts are subtracted first, exactly.
+    const auto is_below = [&](std::size_t j) {
+      return excess - static_cast<double>(j) - 0.5 > 0.5 * (right_[j + 1] - left_[j]);
+    };
+    std::size_t first = 0;
+    for (std::size_t end = n; first < end;) {
+      const std::size_t middle = (first + end) / 2;
+      if (is_below(middle)) {
+        first = middle + 1;
+      } else {
+        end = middle;
+      }
+    }
+    Place out{{at, around_.left_count + static_cast<double>(first)}};
+    if (first > 0) {
+      out.around.at.left_nearest = r_[first - 1];
+      out.around.at.left_sum = left_[first - 1] + 1;
+    } else if (at.left_sum > 0) {
+      out.inside = excess >= 0.5 * (right_[0] - at.left_sum);
+    }
+    if (first < n) {
+      out.around.at.right_nearest = r_[first];
+      out.around.at.right_sum = right_[first + 1] + 1;
+    } else if (at.right_sum > 0) {
+      out.inside &= excess - static_cast<double>(n) <= 0.5 * (at.right_sum - left_[n]);
+    }
+    return out;
   }
 
  private:
-  double decay(double distance) const { return std::exp(-distance / alpha_); }
+  Around around_;
+  std::span<const double> r_;
+  std::span<double> left_, right_;
+  bool nan_ = false;
+};
 
-  // The median of a sample spread over the values: of all of them if `exact`.
-  double choose_pivot(std::span<const double> values, bool exact) {
-    constexpr std::size_t kSample = 33;
-    if (exact) {
-      std::copy(values.begin(), values.end(), spare_.begin());
-      const auto middle = spare_.begin() + std::ssize(values) / 2;
-      std::nth_element(spare_.begin(), middle, spare_.begin() + std::ssize(values));
-      return *middle;
+template <class T>
+class Search {
+ public:
+  Search(double alpha, double sigmas, Arena& arena, int threads)
+      : alpha_(alpha), sigmas_(sigmas), arena_(arena), threads_(threads) {}
+
+  // The place of level k on r = sign * x. After `budget` passes what remains is sorted.
+  Place find(const T* x, std::ptrdiff_t n, T sign, const Around& around, double k, int budget) {
+    if (n <= kSmallSort || budget == 0 || !is_plain(alpha_)) {
+      std::span<T> r = arena_.take<T>(n);
+      for (std::ptrdiff_t i = 0; i < n; ++i) r[i] = sign * x[i];
+      return Sorted(std::span<const T>(r), around, alpha_, arena_).place(k);
     }
-    std::array<double, kSample> sample;
-    const std::size_t count = values.size() < 2 * kSample ? 1 : kSample;
-    for (std::size_t i = 0; i < count; ++i) {
-      sample[i] = values[(2 * i + 1) * values.size() / (2 * count)];
+    const std::optional<Bracket> bracket = choose(x, n, sign, around, k, budget);
+    if (!bracket) return Place::unknown();
+    const auto [lo, hi] = *bracket;
+    std::span<T> inside = arena_.take<T>(n);
+    const Bracketed sides = pass(x, n, sign, lo, hi, inside);
+    const math::Interval& at = around.at;
+    const double left_sum = sides.left_sum + at.left_sum * decay(lo - at.left_nearest);
+    const double right_sum = sides.right_sum + at.right_sum * decay(at.right_nearest - hi);
+    const double left_count = around.left_count + static_cast<double>(sides.left);
+    if (lo < hi) {
+      return find(inside.data(), sides.inside, 1, {{lo, left_sum, hi, right_sum}, left_count}, k,
+                  budget - 1);
     }
-    std::nth_element(sample.begin(), sample.begin() + count / 2, sample.begin() + count);
-    return sample[count / 2];
+    if (sides.inside > 0) return Place::unknown();
+    const bool beyond = k - left_count > 0.5 * (right_sum - left_sum);
+    const std::ptrdiff_t kept = keep(x, n, sign, lo, beyond, inside);
+    if (beyond) {
+      return find(inside.data(), kept, 1,
+                  {{lo, left_sum, at.right_nearest, at.right_sum}, left_count}, k, budget - 1);
+    }
+    const auto equal = static_cast<double>(sides.left - kept);
+    return find(inside.data(), kept, 1,
+                {{at.left_nearest, at.left_sum, lo, right_sum + equal}, around.left_count}, k,
+                budget - 1);
   }
 
-  // Smaller values to the front of `values`, greater ones to the front of the spare buffer.
-  Split split_values(std::span<double> values, double pivot) {
-    const std::ptrdiff_t n = std::ssize(values);
-    if (n <= kChunk) return split(values.data(), n, pivot, alpha_, spare_.data());
-    std::vector<Split> parts(static_cast<std::size_t>(chunk_count(n)));
+ private:
+  struct Bracket {
+    double lo, hi;
+  };
+
+  double decay(double distance) const { return std::exp(-distance / alpha_); }
+
+  static std::ptrdiff_t sample_size(std::ptrdiff_t n) {
+    if (n <= 2000) return 48;
+    return static_cast<std::ptrdiff_t>(std::pow(static_cast<double>(n), 0.6));
+  }
+
+  // Two elements with the root between them, most likely; or one element, twice, if that would
+  // leave too much. None: the sample holds NaN.
+  std::optional<Bracket> choose(const T* x, std::ptrdiff_t n, T sign, const Around& around,
+                                double k, int budget) {
+    const Arena::Scope scope(arena_);
+    const std::ptrdiff_t m = sample_size(n);
+    std::span<T> sample = arena_.take<T>(m);
+    for (std::ptrdiff_t i = 0; i < m; ++i) sample[i] = sign * x[(2 * i + 1) * n / (2 * m)];
+    const auto size = static_cast<double>(m);
+    const double ratio = size / static_cast<double>(n);
+    const bool whole = around.at.left_sum + around.at.right_sum == 0;
+    const double share = whole ? std::clamp(k / static_cast<double>(n), 0.0, 1.0) : 0.5;
+    const double level = k * ratio;
+    const double margin = 1 + sigmas_ * std::sqrt(share * (1 - share) * size);
+    Place lower, upper;
+    if (m <= kSmallSort) {
+      const Sorted sorted(std::span<const T>(sample), around.scaled(ratio), alpha_, arena_);
+      lower = sorted.place(level - margin);
+      upper = sorted.place(level + margin);
+    } else {
+      lower = find(sample.data(), m, 1, around.scaled(ratio), level - margin, budget - 1);
+      upper = find(sample.data(), m, 1, around.scaled(ratio), level + margin, budget - 1);
+    }
+    if (lower.nan || upper.nan) return std::nullopt;
+    const double lo = lower.around.at.left_nearest;
+    const double hi = upper.around.at.right_nearest;
+    if (upper.around.left_count - lower.around.left_count <= 0.75 * size) return Bracket{lo, hi};
+    const double next = lower.around.at.right_nearest;
+    return Bracket{next, next};
+  }
+
+  Bracketed pass(const T* x, std::ptrdiff_t n, double sign, double lo, double hi,
+                 std::span<T> inside) {
+    if (n <= kChunk) return bracket(x, n, sign, lo, hi, alpha_, inside.data());
+    std::vector<Bracketed> parts(static_cast<std::size_t>(chunk_count(n)));
     for_each_chunk(n, threads_, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
       parts[static_cast<std::size_t>(begin / kChunk)] =
-          split(values.data() + begin, end - begin, pivot, alpha_, spare_.data() + begin);
+          bracket(x + begin, end - begin, sign, lo, hi, alpha_, inside.data() + begin);
     });
-    Split all;
+    Bracketed all;
     for (std::size_t c = 0; c < parts.size(); ++c) {
-      const std::ptrdiff_t begin = static_cast<std::ptrdiff_t>(c) * kChunk;
-      std::copy_n(values.begin() + begin, parts[c].less, values.begin() + all.less);
-      std::copy_n(spare_.begin() + begin, parts[c].greater, spare_.begin() + all.greater);
-      all.less += parts[c].less;
-      all.greater += parts[c].greater;
-      all.less_sum += parts[c].less_sum;
-      all.greater_sum += parts[c].greater_sum;
+      std::copy_n(inside.begin() + static_cast<std::ptrdiff_t>(c) * kChunk, parts[c].inside,
+                  inside.begin() + all.inside);
+      all.left += parts[c].left;
+      all.inside += parts[c].inside;
+      all.left_sum += parts[c].left_sum;
+      all.right_sum += parts[c].right_sum;
     }
     return all;
   }
 
-  double alpha_;
-  std::span<double> spare_;
-  std::span<Threshold> b_;
+  // The values beyond v, or before it, to `kept`.
+  static std::ptrdiff_t keep(const T* x, std::ptrdiff_t n, T sign, double v, bool beyond,
+                             std::span<T> kept) {
+    std::ptrdiff_t count = 0;
+    for (std::ptrdiff_t i = 0; i < n; ++i) {
+      const T r = sign * x[i];
+      kept[count] = r;
+      count += beyond ? r > v : r < v;
+    }
+    return count;
+  }
+
+  double alpha_, sigmas_;
+  Arena& arena_;
   int threads_;
 };
 
+template <class T>
+Place find_place(const T* x, std::ptrdiff_t n, T sign, double k, double alpha, Arena& arena,
+                 int threads) {
+  constexpr int kPasses = 12;
+  const auto whole = Around::nothing<T>();
+  for (const double sigmas : {2.5, 6.0}) {
+    const Arena::Scope scope(arena);
+    const Place place =
+        Search<T>(alpha, sigmas, arena, threads).find(x, n, sign, whole, k, kPasses);
+    if (place.inside) return place;
+  }
+  return Search<T>(alpha, 0, arena, threads).find(x, n, sign, whole, k, 0);
+}
+
+// What is left of the row if no finite value is the answer.
+Threshold saturated(const NonFinite& counts, double k) {
+  if (counts.nan > 0 || std::isnan(k)) return {kNaN, 0};
+  const auto below = static_cast<double>(counts.below);
+  if (k <= below) return {-kInf, k > 0 ? k / below : 0};
+  return {kInf, 0};
+}
+
 }  // namespace
 
-void solve_thresholds(std::span<const double> r, const NonFinite& counts, std::span<const double> k,
+template <class T>
+void solve_thresholds(const T* x, std::ptrdiff_t n, double sign, std::span<const double> k,
                       double alpha, std::span<Threshold> b, Arena& arena, int threads) {
-  const auto below = static_cast<double>(counts.below);
-  const std::ptrdiff_t finite = std::ssize(r) - counts.below - counts.above;
-  std::span<Level> levels = arena.take<Level>(std::ssize(k));
-  std::size_t open = 0;
-  for (std::ptrdiff_t t = 0; t < std::ssize(k); ++t) {
-    const double level = k[t];
-    if (counts.nan > 0 || std::isnan(level)) {
-      b[t] = {kNaN, 0};
-    } else if (level <= below) {
-      b[t] = {-kInf, level > 0 ? level / below : 0};
-    } else if (level - below >= static_cast<double>(finite)) {
-      b[t] = {kInf, 0};
-    } else {
-      levels[open++] = {level - below, t};
+  std::optional<NonFinite> counts;
+  for (std::size_t t = 0; t < k.size(); ++t) {
+    if (k[t] > 0 && k[t] < static_cast<double>(n)) {
+      const Arena::Scope scope(arena);
+      const Place place = find_place(x, n, static_cast<T>(sign), k[t], alpha, arena, threads);
+      const double excess = k[t] - place.around.left_count;
+      const math::Interval& at = place.around.at;
+      const bool met = !(excess >= 0 && at.right_sum == 0) && !(excess <= 0 && at.left_sum == 0);
+      if (place.nan || met) {
+        b[t] = place.nan ? Threshold{kNaN, 0} : math::solve_interval(at, excess, alpha).b;
+        continue;
+      }
     }
+    if (!counts) counts = count_non_finite(x, n, sign, threads);
+    b[t] = saturated(*counts, k[t]);
   }
-  levels = levels.first(open);
-  if (levels.empty()) return;
-  std::sort(levels.begin(), levels.end(), [](const Level& a, const Level& c) { return a.k < c.k; });
-  std::span<double> values = arena.take<double>(finite);
-  if (finite == std::ssize(r)) {
-    for_each_chunk(finite, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      std::copy(r.begin() + begin, r.begin() + end, values.begin() + begin);
-    });
-  } else {
-    std::copy_if(r.begin(), r.end(), values.begin(), [](double v) { return std::isfinite(v); });
-  }
-  const int budget = 3 * std::bit_width(static_cast<std::size_t>(finite)) + 16;
-  Selection(alpha, arena.take<double>(finite), b, threads)
-      .solve(values, {-kInf, 0, kInf, 0}, 0, levels, budget);
 }
+
+template void solve_thresholds(const float*, std::ptrdiff_t, double, std::span<const double>,
+                               double, std::span<Threshold>, Arena&, int);
+template void solve_thresholds(const double*, std::ptrdiff_t, double, std::span<const double>,
+                               double, std::span<Threshold>, Arena&, int);
 
 }  // namespace lapsum::cpu

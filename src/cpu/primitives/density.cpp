@@ -1,0 +1,183 @@
+// Highway compiles everything inside HWY_NAMESPACE once per instruction set.
+#include "cpu/primitives/density.h"
+
+#include <cmath>
+#include <iterator>
+#include <limits>
+
+#include "cpu/primitives/bracket.h"
+#include "math/laplace.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/primitives/density.cpp"
+#include <hwy/foreach_target.h>
+// clang-format off: these must follow foreach_target.h
+#include <hwy/highway.h>
+#include "cpu/primitives/decay-inl.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace lapsum::cpu::HWY_NAMESPACE {
+
+// Distances of a row to a threshold.
+struct View {
+  View(double sign, const Threshold& b) : sign(sign), anchor(b.anchor), offset(b.offset) {}
+
+  // b - sign * x
+  HWY_INLINE V distance(D d, V x) const {
+    const V to_anchor = hn::NegMulAdd(x, hn::Set(d, sign), hn::Set(d, anchor));
+    return hn::Add(to_anchor, hn::Set(d, offset));
+  }
+
+  double sign, anchor, offset;
+};
+
+template <class T>
+HWY_INLINE void cdf_in(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,
+                       T* p) {
+  const D d;
+  const View view(sign, b);
+  const V rate = hn::Set(d, kLog2e / alpha);
+  const Decay<T, 1> half_decay;
+  const auto at = [&](const T* from, T* to) HWY_ATTR {
+    const V z = view.distance(d, load_wide(d, from));
+    const V half = half_decay(d, half_decay.cut(d, hn::Mul(hn::Abs(z), rate)));
+    const V rest = hn::Sub(hn::Set(d, 1.0), half);
+    store_narrow(d, hn::IfThenElse(hn::Gt(z, hn::Zero(d)), rest, half), to);
+  };
+  for_each_vector(
+      x, n, T(0), [&](const T* from, std::ptrdiff_t i) HWY_ATTR { at(from, p + i); },
+      [&](const T* from, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
+        T last[kMaxLanes];
+        at(from, last);
+        for (std::ptrdiff_t l = 0; l < left; ++l) p[i + l] = last[l];
+      });
+}
+
+template <class T>
+HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double sign,
+                              const Threshold& b, double alpha) {
+  const D d;
+  const View view(sign, b);
+  const V rate = hn::Set(d, kLog2e / alpha);
+  const Decay<T, 0> decay;
+  V total = hn::Zero(d);
+  V with_g = hn::Zero(d);
+  V with_t = hn::Zero(d);
+  V with_gt = hn::Zero(d);
+  const auto add = [&](const T* at, const T* g_at) HWY_ATTR {
+    const V z = view.distance(d, load_wide(d, at));
+    const V t = hn::Min(hn::Mul(hn::Abs(z), rate), hn::Set(d, decay.kZero));
+    const V e = decay(d, t);
+    const V ge = hn::Mul(load_wide(d, g_at), e);
+    const V signed_t = hn::CopySignToAbs(t, z);
+    total = hn::Add(total, e);
+    with_g = hn::Add(with_g, ge);
+    with_t = hn::MulAdd(signed_t, e, with_t);
+    with_gt = hn::MulAdd(signed_t, ge, with_gt);
+  };
+  // An element at infinity weighs nothing.
+  for_each_vector(
+      x, n, std::numeric_limits<T>::infinity(),
+      [&](const T* at, std::ptrdiff_t i) HWY_ATTR { add(at, g + i); },
+      [&](const T* at, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
+        T last[kMaxLanes] = {};
+        for (std::ptrdiff_t l = 0; l < left; ++l) last[l] = g[i + l];
+        add(at, last);
+      });
+  const auto sum = [&](V v) HWY_ATTR { return hn::GetLane(hn::SumOfLanes(d, v)); };
+  return {sum(total), sum(with_g), kLn2 * sum(with_t), kLn2 * sum(with_gt)};
+}
+
+template <class T>
+HWY_INLINE void pull_in(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,
+                        std::ptrdiff_t begin, double alpha, double height, T* out) {
+  const D d;
+  const V rate = hn::Set(d, kLog2e / alpha);
+  const V scale = hn::Set(d, height);
+  const V most = hn::Set(d, static_cast<double>(std::numeric_limits<T>::max()));
+  const Decay<T, 0> decay;
+  const auto at = [&](V v, const Pull<T>& level, const T* g) HWY_ATTR {
+    const V z = View(sign, level.b).distance(d, v);
+    const V e = decay(d, decay.cut(d, hn::Mul(hn::Abs(z), rate)));
+    return hn::Mul(e, hn::Sub(hn::Set(d, level.mean), load_wide(d, g)));
+  };
+  const auto finish = [&](V sum, T* to) HWY_ATTR {
+    store_narrow(d, hn::Max(hn::Neg(most), hn::Min(most, hn::Mul(scale, sum))), to);
+  };
+  for_each_vector(
+      x, n, T(0),
+      [&](const T* from, std::ptrdiff_t i) HWY_ATTR {
+        const V v = load_wide(d, from);
+        V sum = at(v, levels[0], levels[0].g + begin + i);
+        for (std::size_t l = 1; l < levels.size(); ++l) {
+          sum = hn::Add(sum, at(v, levels[l], levels[l].g + begin + i));
+        }
+        finish(sum, out + i);
+      },
+      [&](const T* from, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
+        const V v = load_wide(d, from);
+        V sum = hn::Zero(d);
+        T last[kMaxLanes] = {};
+        for (const Pull<T>& level : levels) {
+          for (std::ptrdiff_t l = 0; l < left; ++l) last[l] = level.g[begin + i + l];
+          sum = hn::Add(sum, at(v, level, last));
+        }
+        finish(sum, last);
+        for (std::ptrdiff_t l = 0; l < left; ++l) out[i + l] = last[l];
+      });
+}
+
+#define LAPSUM_DENSITY_OF(T, name)                                                             \
+  void cdf_##name(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha, \
+                  T* p) {                                                                      \
+    cdf_in(x, n, sign, b, alpha, p);                                                           \
+  }                                                                                            \
+  DensitySums sum_##name(const T* x, const T* g, std::ptrdiff_t n, double sign,                \
+                         const Threshold& b, double alpha) {                                   \
+    return sum_in(x, g, n, sign, b, alpha);                                                    \
+  }                                                                                            \
+  void pull_##name(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels, \
+                   std::ptrdiff_t begin, double alpha, double height, T* out) {                \
+    pull_in(x, n, sign, levels, begin, alpha, height, out);                                    \
+  }
+LAPSUM_DENSITY_OF(float, float)
+LAPSUM_DENSITY_OF(double, double)
+#undef LAPSUM_DENSITY_OF
+
+}  // namespace lapsum::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lapsum::cpu {
+HWY_EXPORT(cdf_float);
+HWY_EXPORT(cdf_double);
+HWY_EXPORT(sum_float);
+HWY_EXPORT(sum_double);
+HWY_EXPORT(pull_float);
+HWY_EXPORT(pull_double);
+
+#define LAPSUM_DENSITY_OF(T, name)                                                                 \
+  template <>                                                                                      \
+  void cdf_at(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha, T* p) { \
+    if (is_plain(alpha)) return HWY_DYNAMIC_DISPATCH(cdf_##name)(x, n, sign, b, alpha, p);         \
+    for (std::ptrdiff_t i = 0; i < n; ++i) {                                                       \
+      p[i] = static_cast<T>(math::cdf(((b.anchor - sign * double(x[i])) + b.offset) / alpha));     \
+    }                                                                                              \
+  }                                                                                                \
+  template <>                                                                                      \
+  DensitySums sum_density(const T* x, const T* g, std::ptrdiff_t n, double sign,                   \
+                          const Threshold& b, double alpha) {                                      \
+    return HWY_DYNAMIC_DISPATCH(sum_##name)(x, g, n, sign, b, alpha);                              \
+  }                                                                                                \
+  template <>                                                                                      \
+  void pull_density(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,    \
+                    std::ptrdiff_t begin, double alpha, double height, T* out) {                   \
+    HWY_DYNAMIC_DISPATCH(pull_##name)(x, n, sign, levels, begin, alpha, height, out);              \
+  }
+LAPSUM_DENSITY_OF(float, float)
+LAPSUM_DENSITY_OF(double, double)
+#undef LAPSUM_DENSITY_OF
+
+}  // namespace lapsum::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,46 @@
+// A row seen from a threshold, from T to T in one pass: the Laplace CDF of its distances, and the
+// sums and differences of densities that are its derivatives. With z = (b - sign * x) / alpha,
+// e = e^-|z|. Errors are within a few ulp of double, rounded once to T; e is 0 where T would be
+// denormal. alpha must be plain (bracket.h), thresholds finite.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "lapsum/rows.h"
+
+namespace lapsum::cpu {
+
+/// p = F(z), for any alpha.
+template <class T>
+void cdf_at(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha, T* p);
+
+/// Sums of e, e g, e |z| and e g |z|, z taken with its sign.
+struct DensitySums {
+  double total = 0, g = 0, z = 0, gz = 0;
+
+  DensitySums& operator+=(const DensitySums& other) {
+    total += other.total;
+    g += other.g;
+    z += other.z;
+    gz += other.gz;
+    return *this;
+  }
+};
+
+template <class T>
+DensitySums sum_density(const T* x, const T* g, std::ptrdiff_t n, double sign, const Threshold& b,
+                        double alpha);
+
+/// out = height * sum over levels of e (mean - g), cut to T's largest number.
+template <class T>
+struct Pull {
+  Threshold b;
+  double mean;
+  const T* g;
+};
+template <class T>
+void pull_density(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,
+                  std::ptrdiff_t begin, double alpha, double height, T* out);
+
+}  // namespace lapsum::cpu
