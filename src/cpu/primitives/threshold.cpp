@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cpu/primitives/bracket.h"
+#include "cpu/primitives/glance.h"
 #include "cpu/primitives/parallel.h"
 #include "cpu/primitives/row.h"
 #include "math/interval.h"
@@ -110,18 +111,22 @@ class Sorted {
 
 template <class T>
 class Search {
+  static constexpr std::ptrdiff_t kBase = 24;
+
  public:
   Search(double alpha, double sigmas, Arena& arena, int threads)
       : alpha_(alpha), sigmas_(sigmas), arena_(arena), threads_(threads) {}
 
   // The place of level k on r = sign * x. After `budget` passes what remains is sorted.
-  Place find(const T* x, std::ptrdiff_t n, T sign, const Around& around, double k, int budget) {
-    if (n <= kSmallSort || budget == 0 || !is_plain(alpha_)) {
+  Place find(const T* x, std::ptrdiff_t n, T sign, const Around& around, double k, int budget,
+             bool aimed = true) {
+    if (n <= kBase || budget == 0 || !is_plain(alpha_)) {
       std::span<T> r = arena_.take<T>(n);
       for (std::ptrdiff_t i = 0; i < n; ++i) r[i] = sign * x[i];
       return Sorted(std::span<const T>(r), around, alpha_, arena_).place(k);
     }
-    const std::optional<Bracket> bracket = choose(x, n, sign, around, k, budget);
+    std::optional<Bracket> bracket = aimed ? aim(x, n, sign, around, k) : std::nullopt;
+    if (!bracket) bracket = choose(x, n, sign, around, k, budget);
     if (!bracket) return Place::unknown();
     const auto [lo, hi] = *bracket;
     std::span<T> inside = arena_.take<T>(n);
@@ -132,7 +137,7 @@ class Search {
     const double left_count = around.left_count + static_cast<double>(sides.left);
     if (lo < hi) {
       return find(inside.data(), sides.inside, 1, {{lo, left_sum, hi, right_sum}, left_count}, k,
-                  budget - 1);
+                  budget - 1, aimed && sides.inside < n / 2);
     }
     if (sides.inside > 0) return Place::unknown();
     const bool beyond = k - left_count > 0.5 * (right_sum - left_sum);
@@ -154,8 +159,71 @@ class Search {
 
   double decay(double distance) const { return std::exp(-distance / alpha_); }
 
+  // How far the level of a sample of m values may be off: F varies no more than between 0 and 1, and
+  // no more than 1 / (2 alpha) times the values do; and one value more or less.
+  double margin(double m, double share, double variance, double slope) const {
+    const double spread = std::fmin(share * (1 - share), variance / (4 * alpha_ * alpha_));
+    return sigmas_ * std::sqrt(m * std::fmax(spread, 0)) +
+           std::fmin(1, 4 * slope * std::sqrt(variance) / m);
+  }
+
+  // A bracket around the root of a rough LapSum, found by secants; none if they do not settle.
+  std::optional<Bracket> aim(const T* x, std::ptrdiff_t n, T sign, const Around& around, double k) {
+    constexpr double kReach = 1e30;
+    if (!(alpha_ > 1 / kReach && alpha_ < kReach)) return std::nullopt;
+    const std::ptrdiff_t step = std::max<std::ptrdiff_t>(1, n / sample_size(n));
+    const Moments moments = glance_moments(x, n, step, sign);
+    const double m = moments.count;
+    if (!(moments.variance < kReach)) return std::nullopt;
+    const Around seen = around.scaled(m / static_cast<double>(n));
+    const math::Interval& at = seen.at;
+    const double level = k * (m / static_cast<double>(n));
+    const double share = std::clamp((level - seen.left_count) / m, 0.5 / m, 1 - 0.5 / m);
+    const bool between = at.left_sum > 0 && at.right_sum > 0;
+    // The logistic distribution of the same variance, or an even one between two ends.
+    const double width = between ? at.right_nearest - at.left_nearest
+                                 : std::sqrt(moments.variance + 2 * alpha_ * alpha_) / 1.7;
+    double slope = m / width * (between ? 1 : share * (1 - share));
+    double v = between ? 0.5 * (at.left_nearest + at.right_nearest)
+                       : moments.mean + width * std::log(share / (1 - share));
+    double lower = -kReach, upper = kReach;
+    double last_v = 0, last_g = 0;
+    for (int probe = 0; probe < 6; ++probe) {
+      const Glance glance = glance_at(x, n, step, sign, v, alpha_);
+      double left = glance.left_sum;
+      double right = glance.right_sum;
+      if (at.left_sum > 0) left += at.left_sum * decay(v - at.left_nearest);
+      if (at.right_sum > 0) right += at.right_sum * decay(at.right_nearest - v);
+      const double g = seen.left_count + glance.left_count + 0.5 * (right - left);
+      const double off = level - g;
+      if (!(std::abs(off) < kReach)) return std::nullopt;
+      const double secant = (g - last_g) / (v - last_v);
+      if (left + right > 8) {
+        slope = (left + right) / (2 * alpha_);
+      } else if (probe > 0 && secant > 0 && secant < kReach) {
+        slope = secant;
+      }
+      const double noise = 1e-4 * std::abs(right - left) + 1e-6 * m;
+      const double allowed =
+          noise + (step > 1 ? margin(m, between ? 0.5 : share, moments.variance, slope)
+                            : std::min(2.0, 8 * slope * std::sqrt(moments.variance) / m));
+      if (std::abs(off) <= allowed) {
+        const Neighbours ends = glance_neighbours(x, n, step, sign, v + (off - allowed) / slope,
+                                                  v + (off + allowed) / slope);
+        return Bracket{std::max(ends.below, at.left_nearest),
+                       std::min(ends.above, at.right_nearest)};
+      }
+      (off > 0 ? lower : upper) = v;
+      last_v = v;
+      last_g = g;
+      v += off / slope;
+      if (!(v > lower && v < upper)) v = 0.5 * (lower + upper);
+    }
+    return std::nullopt;
+  }
+
   static std::ptrdiff_t sample_size(std::ptrdiff_t n) {
-    if (n <= 2000) return 48;
+    if (n <= 2500) return 256;
     return static_cast<std::ptrdiff_t>(std::pow(static_cast<double>(n), 0.6));
   }
 
@@ -164,15 +232,22 @@ class Search {
   std::optional<Bracket> choose(const T* x, std::ptrdiff_t n, T sign, const Around& around,
                                 double k, int budget) {
     const Arena::Scope scope(arena_);
-    const std::ptrdiff_t m = sample_size(n);
+    const std::ptrdiff_t m = n <= 2500 ? 48 : sample_size(n);
     std::span<T> sample = arena_.take<T>(m);
     for (std::ptrdiff_t i = 0; i < m; ++i) sample[i] = sign * x[(2 * i + 1) * n / (2 * m)];
     const auto size = static_cast<double>(m);
+    double first = 0, second = 0;
+    for (const T v : sample) {
+      const double moved = static_cast<double>(v) - static_cast<double>(sample[0]);
+      first += moved / size;
+      second += moved * moved / size;
+    }
+    const double variance = second - first * first;
     const double ratio = size / static_cast<double>(n);
     const bool whole = around.at.left_sum + around.at.right_sum == 0;
     const double share = whole ? std::clamp(k / static_cast<double>(n), 0.0, 1.0) : 0.5;
     const double level = k * ratio;
-    const double margin = 1 + sigmas_ * std::sqrt(share * (1 - share) * size);
+    const double margin = this->margin(size, share, variance, size / (2 * alpha_));
     Place lower, upper;
     if (m <= kSmallSort) {
       const Sorted sorted(std::span<const T>(sample), around.scaled(ratio), alpha_, arena_);
