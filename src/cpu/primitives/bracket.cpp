@@ -1,6 +1,7 @@
 // Highway compiles everything inside HWY_NAMESPACE once per instruction set.
 #include "cpu/primitives/bracket.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <iterator>
@@ -17,74 +18,212 @@
 HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
 
-template <class T>
-struct Sums {
-  using DT = hn::ScalableTag<T>;
-  using M = hn::Mask<DT>;
+HWY_INLINE double sum_of(V v) { return hn::GetLane(hn::SumOfLanes(D(), v)); }
 
-  // What the vector at `at` adds to the sums.
-  HWY_INLINE void add(const T* at) {
+// The sums outside of a bracket, in double lanes.
+template <class T>
+class WideSums {
+  using DT = hn::ScalableTag<T>;
+
+ public:
+  HWY_INLINE WideSums(double sign, double lo, double hi, double alpha)
+      : turn_(hn::Set(D(), sign)),
+        low_(hn::Set(D(), lo)),
+        high_(hn::Set(D(), hi)),
+        rate_(hn::Set(D(), kLog2e / alpha)) {}
+
+  // What the vector at `at` adds; the masks are known to lanes of T alone.
+  HWY_INLINE void add(const T* at, hn::Vec<DT>, hn::Mask<DT>, hn::Mask<DT>) {
     const D d;
     const Decay<T, 0> decay;
     for (std::size_t h = 0; h < hn::Lanes(DT()); h += hn::Lanes(d)) {
       const V v = load_wide(d, at + h);
-      const V below = hn::NegMulAdd(v, turn, low);
-      const V above = hn::MulSub(v, turn, high);
+      const V below = hn::NegMulAdd(v, turn_, low_);
+      const V above = hn::MulSub(v, turn_, high_);
       const Lanes is_left = hn::Ge(below, hn::Zero(d));
       const Lanes is_right = hn::AndNot(is_left, hn::Ge(above, hn::Zero(d)));
-      const V t = hn::Mul(hn::Max(below, above), rate);
+      const V t = hn::Mul(hn::Max(below, above), rate_);
       const V e = decay(d, hn::Min(t, hn::Set(d, decay.kZero)));
-      left = hn::IfThenElse(is_left, hn::Add(left, e), left);
-      right = hn::IfThenElse(is_right, hn::Add(right, e), right);
+      left_ = hn::IfThenElse(is_left, hn::Add(left_, e), left_);
+      right_ = hn::IfThenElse(is_right, hn::Add(right_, e), right_);
     }
   }
+  HWY_INLINE void flush() {}
 
-  V turn, low, high, rate, left, right;
+  HWY_INLINE double left() const { return sum_of(left_); }
+  HWY_INLINE double right() const { return sum_of(right_); }
+
+ private:
+  V turn_, low_, high_, rate_;
+  V left_ = hn::Zero(D()), right_ = hn::Zero(D());
 };
 
-template <class T>
+// The same for floats in float lanes, if the vectors can hold a table of eight powers of two.
+using DF = hn::ScalableTag<float>;
+#if HWY_HAVE_SCALABLE
+constexpr bool kHasTable = false;
+#else
+constexpr bool kHasTable = hn::MaxLanes(DF()) >= 8;
+#endif
+
+// 2^(-j / 16), rounded to 16 bits, and what that leaves.
+alignas(64) constexpr float kPower[16] = {
+    0x1.0p+0f, 0x1.ea4ap-1f, 0x1.d582p-1f, 0x1.c19ap-1f, 0x1.ae8ap-1f, 0x1.9c4ap-1f,
+    0x1.8acep-1f, 0x1.7a12p-1f, 0x1.6a0ap-1f, 0x1.5abp-1f, 0x1.4bfep-1f, 0x1.3deap-1f,
+    0x1.307p-1f, 0x1.2388p-1f, 0x1.172cp-1f, 0x1.0b56p-1f};
+alignas(64) constexpr float kRest[16] = {
+    0x0.0p+0f, 0x1.f45492p-18f, -0x1.c8c116p-19f, -0x1.089eacp-19f, -0x1.9a94b2p-23f,
+    -0x1.cfab82p-18f, 0x1.508aa8p-19f, -0x1.7182ap-18f, -0x1.9980c4p-21f, 0x1.f75216p-19f,
+    -0x1.4ab276p-19f, 0x1.93048ep-19f, -0x1.f5ce48p-21f, -0x1.6462a8p-19f, -0x1.f0e0acp-19f,
+    -0x1.e4c19ep-19f};
+
+// Distances are counted in steps of 1 / kSteps octave, and 2^-(m + f) for whole m of them is T (1 +
+// g(f)): T has 16 bits, so that sums of equal terms are exact, and the rest, less than a tenth of
+// it, is summed apart. What is left of a distance after m steps is exact, for the multiplication
+// that gives it is fused with the subtraction. Relative error of a sum: 2e-9.
+class NarrowSums {
+  using VF = hn::Vec<DF>;
+  using M = hn::Mask<DF>;
+  static constexpr int kSteps = hn::MaxLanes(DF()) >= 16 ? 16 : 8;
+  static constexpr int kStepBits = kSteps == 16 ? 4 : 3;
+  static constexpr float kRound = 0x1.8p23f;
+  // Sums begin with this, not with 0: what is added may be too small for a sum of its own.
+  static constexpr float kBias = 0x1p-60f;
+  static constexpr double kMost = 127.5 * kSteps;
+
+  // One side: y is -r on the left and r on the right, and the distance in steps is y * rate + base.
+  struct Side {
+    HWY_INLINE Side(double end, double sign, double rate)
+        : whole(std::isinf(end) ? 0 : std::nearbyint(-sign * end * rate)),
+          factor(std::isinf(end) ? 1 : std::exp2((whole + sign * end * rate) / kSteps)),
+          most((kMost - whole) / rate) {}
+    double whole, factor, most;
+  };
+
+ public:
+  static bool can_take(double lo, double hi, double alpha) {
+    const double rate = kSteps * kLog2e / alpha;
+    const auto is_near = [&](double end) {
+      return std::isinf(end) || std::abs(end) * rate < 0x1p20;
+    };
+    return kHasTable && rate > 1e-30 && rate < 1e30 && is_near(lo) && is_near(hi);
+  }
+
+  HWY_INLINE NarrowSums(double, double lo, double hi, double alpha)
+      : rate_(kSteps * kLog2e / alpha), left_(lo, -1, rate_), right_(hi, 1, rate_) {
+    for (int j = 0; j < kSteps; ++j) {
+      power_[j] = kPower[j * (16 / kSteps)];
+      rest_[j] = kRest[j * (16 / kSteps)];
+    }
+    reset();
+  }
+
+  HWY_INLINE void add(const float*, VF r, M is_left, M is_inside) {
+    const DF d;
+    const hn::RebindToSigned<DF> di;
+    const VF rate = hn::Set(d, static_cast<float>(rate_));
+    const VF rate_rest = hn::Set(d, static_cast<float>(rate_ - static_cast<double>(static_cast<float>(rate_))));
+    const VF base = hn::IfThenElse(is_left, hn::Set(d, kRound + static_cast<float>(left_.whole)),
+                                   hn::Set(d, kRound + static_cast<float>(right_.whole)));
+    const VF most = hn::IfThenElse(is_left, hn::Set(d, static_cast<float>(left_.most)),
+                                   hn::Set(d, static_cast<float>(right_.most)));
+    const VF y = hn::Min(hn::IfThenElse(is_left, hn::Neg(r), r), most);
+    const VF moved = hn::MulAdd(y, rate, base);
+    const VF f = hn::MulAdd(y, rate_rest, hn::MulAdd(y, rate, hn::Sub(base, moved)));
+    const auto bits = hn::BitCast(di, moved);
+    const auto step = hn::And(bits, hn::Set(di, kSteps - 1));
+    const auto index = hn::IndicesFromVec(d, step);
+    const VF power = hn::TableLookupLanes(hn::LoadU(d, power_), index);
+    const VF rest = hn::TableLookupLanes(hn::LoadU(d, rest_), index);
+    constexpr double kStep = -kLn2 / kSteps;
+    VF g = hn::MulAdd(f, hn::Set(d, float(kStep * kStep * kStep * kStep / 24)),
+                      hn::Set(d, float(kStep * kStep * kStep / 6)));
+    g = hn::MulAdd(f, g, hn::Set(d, float(kStep * kStep / 2)));
+    g = hn::Mul(f, hn::MulAdd(f, g, hn::Set(d, float(kStep))));
+    const VF correction = hn::MulAdd(power, g, rest);
+    const auto octaves = hn::ShiftLeft<23 - kStepBits>(hn::Sub(bits, step));
+    const VF scale = hn::BitCast(d, hn::Sub(hn::Set(di, 127 << 23), octaves));
+    const M is_right = hn::Not(hn::Or(is_left, is_inside));
+    sum_[0] = hn::IfThenElse(is_left, hn::MulAdd(power, scale, sum_[0]), sum_[0]);
+    sum_[1] = hn::IfThenElse(is_left, hn::MulAdd(correction, scale, sum_[1]), sum_[1]);
+    sum_[2] = hn::IfThenElse(is_right, hn::MulAdd(power, scale, sum_[2]), sum_[2]);
+    sum_[3] = hn::IfThenElse(is_right, hn::MulAdd(correction, scale, sum_[3]), sum_[3]);
+    if (++added_ == 64) flush();
+  }
+
+  HWY_INLINE void flush() {
+    const D d;
+    for (int s = 0; s < 4; ++s) {
+      float lanes[hn::MaxLanes(DF())];
+      hn::StoreU(sum_[s], DF(), lanes);
+      for (std::size_t h = 0; h < hn::Lanes(DF()); h += hn::Lanes(d)) {
+        const V part = hn::Sub(load_wide(d, lanes + h), hn::Set(d, double{kBias}));
+        total_[s / 2] = hn::Add(total_[s / 2], part);
+      }
+    }
+    reset();
+  }
+
+  HWY_INLINE double left() const { return left_.factor * sum_of(total_[0]); }
+  HWY_INLINE double right() const { return right_.factor * sum_of(total_[1]); }
+
+ private:
+  HWY_INLINE void reset() {
+    for (VF& sum : sum_) sum = hn::Set(DF(), kBias);
+    added_ = 0;
+  }
+
+  double rate_;
+  Side left_, right_;
+  float power_[kSteps], rest_[kSteps];
+  VF sum_[4];
+  V total_[2] = {hn::Zero(D()), hn::Zero(D())};
+  int added_ = 0;
+};
+
+template <class Sums, class T>
 HWY_INLINE Bracketed bracket_in(const T* HWY_RESTRICT x, std::ptrdiff_t n, double sign, double lo,
                                 double hi, double alpha, T* HWY_RESTRICT inside) {
-  const D d;
-  const hn::ScalableTag<T> dt;
-  const auto turn = hn::Set(dt, static_cast<T>(sign));
-  const auto low = hn::Set(dt, static_cast<T>(lo));
-  const auto high = hn::Set(dt, static_cast<T>(hi));
-  Sums<T> sums{hn::Set(d, sign),           hn::Set(d, lo), hn::Set(d, hi),
-               hn::Set(d, kLog2e / alpha), hn::Zero(d),    hn::Zero(d)};
-  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(dt));
+  const hn::ScalableTag<T> d;
+  const auto turn = hn::Set(d, static_cast<T>(sign));
+  const auto low = hn::Set(d, static_cast<T>(lo));
+  const auto high = hn::Set(d, static_cast<T>(hi));
+  Sums sums(sign, lo, hi, alpha);
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   std::ptrdiff_t left = 0;
   std::ptrdiff_t kept = 0;
   std::ptrdiff_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    const auto r = hn::Mul(hn::LoadU(dt, x + i), turn);
+    const auto r = hn::Mul(hn::LoadU(d, x + i), turn);
     const auto is_left = hn::Le(r, low);
     const auto is_inside = hn::Not(hn::Or(is_left, hn::Ge(r, high)));
     // A compressed vector may be stored whole: there is as much room as there are values so far.
     if constexpr (sizeof(T) == sizeof(float)) {
-      hn::StoreU(hn::Compress(r, is_inside), dt, inside + kept);
+      hn::StoreU(hn::Compress(r, is_inside), d, inside + kept);
     } else {
-      hn::CompressStore(r, is_inside, dt, inside + kept);
+      hn::CompressStore(r, is_inside, d, inside + kept);
     }
-    left += static_cast<std::ptrdiff_t>(hn::CountTrue(dt, is_left));
-    kept += static_cast<std::ptrdiff_t>(hn::CountTrue(dt, is_inside));
-    sums.add(x + i);
+    left += static_cast<std::ptrdiff_t>(hn::CountTrue(d, is_left));
+    kept += static_cast<std::ptrdiff_t>(hn::CountTrue(d, is_inside));
+    sums.add(x + i, r, is_left, is_inside);
   }
   if (i < n) {
     // Values at infinity add nothing.
-    T padded[hn::MaxLanes(dt)];
+    T padded[hn::MaxLanes(d)];
     for (std::ptrdiff_t l = 0; l < lanes; ++l) {
       padded[l] = i + l < n ? x[i + l] : static_cast<T>(sign * std::numeric_limits<T>::infinity());
     }
-    sums.add(padded);
-    for (; i < n; ++i) {
-      const double r = sign * static_cast<double>(x[i]);
-      left += r <= lo;
-      if (!(r <= lo || r >= hi)) inside[kept++] = static_cast<T>(r);
-    }
+    const auto r = hn::Mul(hn::LoadU(d, padded), turn);
+    const auto is_left = hn::Le(r, low);
+    const auto is_inside = hn::Not(hn::Or(is_left, hn::Ge(r, high)));
+    sums.add(padded, r, is_left, is_inside);
+    hn::CompressStore(r, is_inside, d, padded);
+    left += static_cast<std::ptrdiff_t>(hn::CountTrue(d, is_left));
+    const auto last = static_cast<std::ptrdiff_t>(hn::CountTrue(d, is_inside));
+    for (std::ptrdiff_t l = 0; l < std::min(last, n - i); ++l) inside[kept++] = padded[l];
   }
-  return {left, kept, hn::GetLane(hn::SumOfLanes(d, sums.left)),
-          hn::GetLane(hn::SumOfLanes(d, sums.right))};
+  sums.flush();
+  return {left, kept, sums.left(), sums.right()};
 }
 
 template <class T>
@@ -164,11 +303,16 @@ void scan_all(const double* r, std::ptrdiff_t n, const math::Interval& at, doubl
 
 Bracketed bracket_float(const float* x, std::ptrdiff_t n, double sign, double lo, double hi,
                         double alpha, float* inside) {
-  return bracket_in(x, n, sign, lo, hi, alpha, inside);
+  if constexpr (kHasTable) {
+    if (NarrowSums::can_take(lo, hi, alpha)) {
+      return bracket_in<NarrowSums>(x, n, sign, lo, hi, alpha, inside);
+    }
+  }
+  return bracket_in<WideSums<float>>(x, n, sign, lo, hi, alpha, inside);
 }
 Bracketed bracket_double(const double* x, std::ptrdiff_t n, double sign, double lo, double hi,
                          double alpha, double* inside) {
-  return bracket_in(x, n, sign, lo, hi, alpha, inside);
+  return bracket_in<WideSums<double>>(x, n, sign, lo, hi, alpha, inside);
 }
 void small_sort_float(const float* values, std::ptrdiff_t n, double* sorted) {
   small_sort_in(values, n, sorted);

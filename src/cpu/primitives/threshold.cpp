@@ -20,16 +20,11 @@ namespace {
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
 // What surrounds the values in question: the decayed sums at the nearest elements left behind, and
-// how many lie to the left. Where nothing is left behind, the end is T's last number.
+// how many lie to the left.
 struct Around {
-  math::Interval at;
+  math::Interval at{-kInf, 0, kInf, 0};
   double left_count = 0;
 
-  template <class T>
-  static Around nothing() {
-    constexpr auto kMost = static_cast<double>(std::numeric_limits<T>::max());
-    return {{-kMost, 0, kMost, 0}, 0};
-  }
   Around scaled(double ratio) const {
     return {{at.left_nearest, at.left_sum * ratio, at.right_nearest, at.right_sum * ratio},
             left_count * ratio};
@@ -132,8 +127,8 @@ class Search {
     std::span<T> inside = arena_.take<T>(n);
     const Bracketed sides = pass(x, n, sign, lo, hi, inside);
     const math::Interval& at = around.at;
-    const double left_sum = sides.left_sum + at.left_sum * decay(lo - at.left_nearest);
-    const double right_sum = sides.right_sum + at.right_sum * decay(at.right_nearest - hi);
+    const double left_sum = sides.left_sum + decayed(at.left_sum, lo - at.left_nearest);
+    const double right_sum = sides.right_sum + decayed(at.right_sum, at.right_nearest - hi);
     const double left_count = around.left_count + static_cast<double>(sides.left);
     if (lo < hi) {
       return find(inside.data(), sides.inside, 1, {{lo, left_sum, hi, right_sum}, left_count}, k,
@@ -157,7 +152,9 @@ class Search {
     double lo, hi;
   };
 
-  double decay(double distance) const { return std::exp(-distance / alpha_); }
+  double decayed(double sum, double distance) const {
+    return sum > 0 ? sum * std::exp(-distance / alpha_) : 0;
+  }
 
   // How far the level of a sample of m values may be off: F varies no more than between 0 and 1, and
   // no more than 1 / (2 alpha) times the values do; and one value more or less.
@@ -190,10 +187,8 @@ class Search {
     double last_v = 0, last_g = 0;
     for (int probe = 0; probe < 6; ++probe) {
       const Glance glance = glance_at(x, n, step, sign, v, alpha_);
-      double left = glance.left_sum;
-      double right = glance.right_sum;
-      if (at.left_sum > 0) left += at.left_sum * decay(v - at.left_nearest);
-      if (at.right_sum > 0) right += at.right_sum * decay(at.right_nearest - v);
+      const double left = glance.left_sum + decayed(at.left_sum, v - at.left_nearest);
+      const double right = glance.right_sum + decayed(at.right_sum, at.right_nearest - v);
       const double g = seen.left_count + glance.left_count + 0.5 * (right - left);
       const double off = level - g;
       if (!(std::abs(off) < kReach)) return std::nullopt;
@@ -306,14 +301,13 @@ template <class T>
 Place find_place(const T* x, std::ptrdiff_t n, T sign, double k, double alpha, Arena& arena,
                  int threads) {
   constexpr int kPasses = 12;
-  const auto whole = Around::nothing<T>();
   for (const double sigmas : {2.5, 6.0}) {
     const Arena::Scope scope(arena);
     const Place place =
-        Search<T>(alpha, sigmas, arena, threads).find(x, n, sign, whole, k, kPasses);
+        Search<T>(alpha, sigmas, arena, threads).find(x, n, sign, {}, k, kPasses);
     if (place.inside) return place;
   }
-  return Search<T>(alpha, 0, arena, threads).find(x, n, sign, whole, k, 0);
+  return Search<T>(alpha, 0, arena, threads).find(x, n, sign, {}, k, 0);
 }
 
 // What is left of the row if no finite value is the answer.
