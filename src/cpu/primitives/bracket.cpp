@@ -58,126 +58,72 @@ class WideSums {
   V left_ = hn::Zero(D()), right_ = hn::Zero(D());
 };
 
-// The same for floats in float lanes, if the vectors can hold a table of eight powers of two.
-using DF = hn::ScalableTag<float>;
-#if HWY_HAVE_SCALABLE
-constexpr bool kHasTable = false;
-#else
-constexpr bool kHasTable = hn::MaxLanes(DF()) >= 8;
-#endif
-
-// 2^(-j / 16), rounded to 16 bits, and what that leaves.
-alignas(64) constexpr float kPower[16] = {
-    0x1.0p+0f, 0x1.ea4ap-1f, 0x1.d582p-1f, 0x1.c19ap-1f, 0x1.ae8ap-1f, 0x1.9c4ap-1f,
-    0x1.8acep-1f, 0x1.7a12p-1f, 0x1.6a0ap-1f, 0x1.5abp-1f, 0x1.4bfep-1f, 0x1.3deap-1f,
-    0x1.307p-1f, 0x1.2388p-1f, 0x1.172cp-1f, 0x1.0b56p-1f};
-alignas(64) constexpr float kRest[16] = {
-    0x0.0p+0f, 0x1.f45492p-18f, -0x1.c8c116p-19f, -0x1.089eacp-19f, -0x1.9a94b2p-23f,
-    -0x1.cfab82p-18f, 0x1.508aa8p-19f, -0x1.7182ap-18f, -0x1.9980c4p-21f, 0x1.f75216p-19f,
-    -0x1.4ab276p-19f, 0x1.93048ep-19f, -0x1.f5ce48p-21f, -0x1.6462a8p-19f, -0x1.f0e0acp-19f,
-    -0x1.e4c19ep-19f};
-
-// Distances are counted in steps of 1 / kSteps octave, and 2^-(m + f) for whole m of them is T (1 +
-// g(f)): T has 16 bits, so that sums of equal terms are exact, and the rest, less than a tenth of
-// it, is summed apart. What is left of a distance after m steps is exact, for the multiplication
-// that gives it is fused with the subtraction. Relative error of a sum: 2e-9.
+// The same in float lanes. A term comes in two parts. The first has so few bits that adding up equal
+// ones is exact, and a sum of them that begins with 128 leaves an exact error, which is summed as
+// well; the other part is small. Relative error of all: 2e-9.
 class NarrowSums {
-  using VF = hn::Vec<DF>;
-  using M = hn::Mask<DF>;
-  static constexpr int kSteps = hn::MaxLanes(DF()) >= 16 ? 16 : 8;
-  static constexpr int kStepBits = kSteps == 16 ? 4 : 3;
-  static constexpr float kRound = 0x1.8p23f;
-  // Sums begin with this, not with 0: what is added may be too small for a sum of its own.
-  static constexpr float kBias = 0x1p-60f;
-  static constexpr double kMost = 127.5 * kSteps;
+  using VF = Steps::VF;
+  using M = Steps::M;
+  static constexpr int kMostTerms = 32;
+  static constexpr float kBegin = 128;
 
-  // One side: y is -r on the left and r on the right, and the distance in steps is y * rate + base.
-  struct Side {
-    HWY_INLINE Side(double end, double sign, double rate)
-        : whole(std::isinf(end) ? 0 : std::nearbyint(-sign * end * rate)),
-          factor(std::isinf(end) ? 1 : std::exp2((whole + sign * end * rate) / kSteps)),
-          most((kMost - whole) / rate) {}
-    double whole, factor, most;
+  struct Sum {
+    HWY_INLINE Sum() : total(hn::Zero(D())) { reset(); }
+
+    HWY_INLINE void add(M mask, VF new_terms, VF error, const Steps::Parts& e) {
+      terms = hn::IfThenElse(mask, new_terms, terms);
+      errors = hn::IfThenElse(mask, hn::Add(errors, error), errors);
+      rests = hn::IfThenElse(mask, hn::MulAdd(e.rest, e.scale, rests), rests);
+    }
+    HWY_INLINE void flush() {
+      const D d;
+      for (const VF& part : {terms, errors, rests}) {
+        float lanes[hn::MaxLanes(DF())];
+        hn::StoreU(part, DF(), lanes);
+        for (std::size_t h = 0; h < hn::Lanes(DF()); h += hn::Lanes(d)) {
+          total = hn::Add(total, load_wide(d, lanes + h));
+        }
+      }
+      const auto vectors = static_cast<double>(hn::Lanes(DF()) / hn::Lanes(d));
+      total = hn::Sub(total, hn::Set(d, kBegin * vectors));
+      reset();
+    }
+    HWY_INLINE void reset() {
+      terms = hn::Set(DF(), kBegin);
+      errors = rests = hn::Zero(DF());
+    }
+
+    VF terms, errors, rests;
+    V total;
   };
 
  public:
-  static bool can_take(double lo, double hi, double alpha) {
-    const double rate = kSteps * kLog2e / alpha;
-    const auto is_near = [&](double end) {
-      return std::isinf(end) || std::abs(end) * rate < 0x1p20;
-    };
-    return kHasTable && rate > 1e-30 && rate < 1e30 && is_near(lo) && is_near(hi);
-  }
-
   HWY_INLINE NarrowSums(double, double lo, double hi, double alpha)
-      : rate_(kSteps * kLog2e / alpha), left_(lo, -1, rate_), right_(hi, 1, rate_) {
-    for (int j = 0; j < kSteps; ++j) {
-      power_[j] = kPower[j * (16 / kSteps)];
-      rest_[j] = kRest[j * (16 / kSteps)];
-    }
-    reset();
-  }
+      : steps_(alpha), left_side_(steps_.side(lo, -1)), right_side_(steps_.side(hi, 1)) {}
 
   HWY_INLINE void add(const float*, VF r, M is_left, M is_inside) {
-    const DF d;
-    const hn::RebindToSigned<DF> di;
-    const VF rate = hn::Set(d, static_cast<float>(rate_));
-    const VF rate_rest = hn::Set(d, static_cast<float>(rate_ - static_cast<double>(static_cast<float>(rate_))));
-    const VF base = hn::IfThenElse(is_left, hn::Set(d, kRound + static_cast<float>(left_.whole)),
-                                   hn::Set(d, kRound + static_cast<float>(right_.whole)));
-    const VF most = hn::IfThenElse(is_left, hn::Set(d, static_cast<float>(left_.most)),
-                                   hn::Set(d, static_cast<float>(right_.most)));
-    const VF y = hn::Min(hn::IfThenElse(is_left, hn::Neg(r), r), most);
-    const VF moved = hn::MulAdd(y, rate, base);
-    const VF f = hn::MulAdd(y, rate_rest, hn::MulAdd(y, rate, hn::Sub(base, moved)));
-    const auto bits = hn::BitCast(di, moved);
-    const auto step = hn::And(bits, hn::Set(di, kSteps - 1));
-    const auto index = hn::IndicesFromVec(d, step);
-    const VF power = hn::TableLookupLanes(hn::LoadU(d, power_), index);
-    const VF rest = hn::TableLookupLanes(hn::LoadU(d, rest_), index);
-    constexpr double kStep = -kLn2 / kSteps;
-    VF g = hn::MulAdd(f, hn::Set(d, float(kStep * kStep * kStep * kStep / 24)),
-                      hn::Set(d, float(kStep * kStep * kStep / 6)));
-    g = hn::MulAdd(f, g, hn::Set(d, float(kStep * kStep / 2)));
-    g = hn::Mul(f, hn::MulAdd(f, g, hn::Set(d, float(kStep))));
-    const VF correction = hn::MulAdd(power, g, rest);
-    const auto octaves = hn::ShiftLeft<23 - kStepBits>(hn::Sub(bits, step));
-    const VF scale = hn::BitCast(d, hn::Sub(hn::Set(di, 127 << 23), octaves));
-    const M is_right = hn::Not(hn::Or(is_left, is_inside));
-    sum_[0] = hn::IfThenElse(is_left, hn::MulAdd(power, scale, sum_[0]), sum_[0]);
-    sum_[1] = hn::IfThenElse(is_left, hn::MulAdd(correction, scale, sum_[1]), sum_[1]);
-    sum_[2] = hn::IfThenElse(is_right, hn::MulAdd(power, scale, sum_[2]), sum_[2]);
-    sum_[3] = hn::IfThenElse(is_right, hn::MulAdd(correction, scale, sum_[3]), sum_[3]);
-    if (++added_ == 64) flush();
+    const Steps::Parts e = steps_.decay(r, is_left, left_side_, right_side_, hn::Zero(DF()), 127);
+    const VF terms = hn::IfThenElse(is_left, left_.terms, right_.terms);
+    const VF new_terms = hn::MulAdd(e.power, e.scale, terms);
+    const VF error = hn::MulSub(e.power, e.scale, hn::Sub(new_terms, terms));
+    left_.add(is_left, new_terms, error, e);
+    right_.add(hn::Not(hn::Or(is_left, is_inside)), new_terms, error, e);
+    if (++added_ == kMostTerms) flush();
   }
 
   HWY_INLINE void flush() {
-    const D d;
-    for (int s = 0; s < 4; ++s) {
-      float lanes[hn::MaxLanes(DF())];
-      hn::StoreU(sum_[s], DF(), lanes);
-      for (std::size_t h = 0; h < hn::Lanes(DF()); h += hn::Lanes(d)) {
-        const V part = hn::Sub(load_wide(d, lanes + h), hn::Set(d, double{kBias}));
-        total_[s / 2] = hn::Add(total_[s / 2], part);
-      }
-    }
-    reset();
-  }
-
-  HWY_INLINE double left() const { return left_.factor * sum_of(total_[0]); }
-  HWY_INLINE double right() const { return right_.factor * sum_of(total_[1]); }
-
- private:
-  HWY_INLINE void reset() {
-    for (VF& sum : sum_) sum = hn::Set(DF(), kBias);
+    left_.flush();
+    right_.flush();
     added_ = 0;
   }
 
-  double rate_;
-  Side left_, right_;
-  float power_[kSteps], rest_[kSteps];
-  VF sum_[4];
-  V total_[2] = {hn::Zero(D()), hn::Zero(D())};
+  HWY_INLINE double left() const { return steps_.factor(left_side_) * sum_of(left_.total); }
+  HWY_INLINE double right() const { return steps_.factor(right_side_) * sum_of(right_.total); }
+
+ private:
+  Steps steps_;
+  Steps::Side left_side_, right_side_;
+  Sum left_, right_;
   int added_ = 0;
 };
 
@@ -304,7 +250,7 @@ void scan_all(const double* r, std::ptrdiff_t n, const math::Interval& at, doubl
 Bracketed bracket_float(const float* x, std::ptrdiff_t n, double sign, double lo, double hi,
                         double alpha, float* inside) {
   if constexpr (kHasTable) {
-    if (NarrowSums::can_take(lo, hi, alpha)) {
+    if (Steps::can_take(lo, alpha) && Steps::can_take(hi, alpha)) {
       return bracket_in<NarrowSums>(x, n, sign, lo, hi, alpha, inside);
     }
   }

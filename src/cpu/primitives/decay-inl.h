@@ -73,6 +73,113 @@ struct Decay {
   }
 };
 
+// For float rows there is a way in float lanes, if a vector can hold a table of eight powers of two.
+using DF = hn::ScalableTag<float>;
+#if HWY_HAVE_SCALABLE
+constexpr bool kHasTable = false;
+#else
+constexpr bool kHasTable = hn::MaxLanes(DF()) >= 8;
+#endif
+
+// 2^(-j / 16), rounded to 16 bits, and what that leaves.
+alignas(64) constexpr float kPower[16] = {0x1.0p+0f,    0x1.ea4ap-1f, 0x1.d582p-1f, 0x1.c19ap-1f,
+                                          0x1.ae8ap-1f, 0x1.9c4ap-1f, 0x1.8acep-1f, 0x1.7a12p-1f,
+                                          0x1.6a0ap-1f, 0x1.5abp-1f,  0x1.4bfep-1f, 0x1.3deap-1f,
+                                          0x1.307p-1f,  0x1.2388p-1f, 0x1.172cp-1f, 0x1.0b56p-1f};
+alignas(64) constexpr float kRest[16] = {
+    0x0.0p+0f,        0x1.f45492p-18f,  -0x1.c8c116p-19f, -0x1.089eacp-19f,
+    -0x1.9a94b2p-23f, -0x1.cfab82p-18f, 0x1.508aa8p-19f,  -0x1.7182ap-18f,
+    -0x1.9980c4p-21f, 0x1.f75216p-19f,  -0x1.4ab276p-19f, 0x1.93048ep-19f,
+    -0x1.f5ce48p-21f, -0x1.6462a8p-19f, -0x1.f0e0acp-19f, -0x1.e4c19ep-19f};
+
+/// e^{-|r - end| / alpha} in parts: with distances counted in steps of 1 / kSteps octave, m whole ones
+/// and a rest f give 2^-m (1 + g(f)). The multiplication that gives f is fused with the subtraction
+/// of m, so that f is exact though a distance of floats is not a float.
+class Steps {
+ public:
+  using VF = hn::Vec<DF>;
+  using M = hn::Mask<DF>;
+
+  /// The distance in steps is y * rate + whole + part, y being -r on the left and r on the right.
+  struct Side {
+    double whole, part, most;
+  };
+
+  /// The decay is (power + rest) * scale; power has 16 bits.
+  struct Parts {
+    VF power, rest, scale;
+  };
+
+  static bool can_take(double end, double alpha) {
+    const double rate = kSteps * kLog2e / alpha;
+    return rate > 1e-30 && rate < 1e30 && (std::isinf(end) || std::abs(end) * rate < 0x1p20);
+  }
+
+  HWY_INLINE explicit Steps(double alpha)
+      : wide_rate_(kSteps * kLog2e / alpha),
+        rate_(hn::Set(DF(), static_cast<float>(wide_rate_))),
+        rate_rest_(hn::Set(
+            DF(), static_cast<float>(wide_rate_ - double{static_cast<float>(wide_rate_)}))) {
+    float power[kSteps], rest[kSteps];
+    for (int j = 0; j < kSteps; ++j) {
+      power[j] = kPower[j * (16 / kSteps)];
+      rest[j] = kRest[j * (16 / kSteps)];
+    }
+    power_ = hn::LoadU(DF(), power);
+    rest_ = hn::LoadU(DF(), rest);
+  }
+
+  /// `side` is -1 for what lies to the left of `end`, 1 for the right. Beyond an infinite end the
+  /// decay is zero.
+  HWY_INLINE Side side(double end, double side) const {
+    if (std::isinf(end)) return {0, 0, kMost / wide_rate_};
+    const double base = -side * end * wide_rate_;
+    const double whole = std::nearbyint(base);
+    return {whole, base - whole, (kMost - whole) / wide_rate_};
+  }
+
+  /// What the parts of a side that were left out of `part` in decay() amount to.
+  HWY_INLINE double factor(const Side& side) const { return std::exp2(-side.part / kSteps); }
+
+  /// The decay times 2^(exponent - 127); zero at 2^-126.
+  HWY_INLINE Parts decay(VF r, M is_left, const Side& left, const Side& right, VF part,
+                         int exponent) const {
+    const DF d;
+    const hn::RebindToSigned<DF> di;
+    const auto of_side = [&](double on_left, double on_right) HWY_ATTR {
+      return hn::IfThenElse(is_left, hn::Set(d, static_cast<float>(on_left)),
+                            hn::Set(d, static_cast<float>(on_right)));
+    };
+    const VF base = of_side(kRound + left.whole, kRound + right.whole);
+    const VF y = hn::Min(hn::IfThenElse(is_left, hn::Neg(r), r), of_side(left.most, right.most));
+    const VF moved = hn::MulAdd(y, rate_, base);
+    const VF exact = hn::MulAdd(y, rate_, hn::Sub(base, moved));
+    const VF f = hn::Add(exact, hn::MulAdd(y, rate_rest_, part));
+    const auto bits = hn::BitCast(di, moved);
+    const auto step = hn::And(bits, hn::Set(di, kSteps - 1));
+    const auto index = hn::IndicesFromVec(d, step);
+    const VF power = hn::TableLookupLanes(power_, index);
+    constexpr double kStep = -kLn2 / kSteps;
+    VF g = hn::MulAdd(f, hn::Set(d, static_cast<float>(kStep * kStep * kStep * kStep / 24)),
+                      hn::Set(d, static_cast<float>(kStep * kStep * kStep / 6)));
+    g = hn::MulAdd(f, g, hn::Set(d, static_cast<float>(kStep * kStep / 2)));
+    g = hn::Mul(f, hn::MulAdd(f, g, hn::Set(d, static_cast<float>(kStep))));
+    const auto octaves = hn::ShiftLeft<23 - kStepBits>(hn::Sub(bits, step));
+    const auto scale = hn::Sub(hn::Set(di, exponent << 23), octaves);
+    const VF rest = hn::TableLookupLanes(rest_, index);
+    return {power, hn::MulAdd(hn::Add(power, rest), g, rest), hn::BitCast(d, scale)};
+  }
+
+ private:
+  static constexpr int kSteps = hn::MaxLanes(DF()) >= 16 ? 16 : 8;
+  static constexpr int kStepBits = kSteps == 16 ? 4 : 3;
+  static constexpr double kRound = 0x1.8p23;
+  static constexpr double kMost = 126.5 * kSteps;
+
+  double wide_rate_;
+  VF rate_, rate_rest_, power_, rest_;
+};
+
 /// body(x, i) for every whole vector of x + i; then tail(x, left) for what is left of it, padded.
 template <class T, class Body, class Tail>
 HWY_INLINE void for_each_vector(const T* x, std::ptrdiff_t n, T padding, Body&& body, Tail&& tail) {

@@ -33,8 +33,8 @@ struct View {
 };
 
 template <class T>
-HWY_INLINE void cdf_in(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,
-                       T* p) {
+HWY_INLINE void wide_cdf_in(const T* x, std::ptrdiff_t n, double sign, const Threshold& b,
+                            double alpha, T* p) {
   const D d;
   const View view(sign, b);
   const V rate = hn::Set(d, kLog2e / alpha);
@@ -52,6 +52,45 @@ HWY_INLINE void cdf_in(const T* x, std::ptrdiff_t n, double sign, const Threshol
         at(from, last);
         for (std::ptrdiff_t l = 0; l < left; ++l) p[i + l] = last[l];
       });
+}
+
+// The same in float lanes, for a threshold that one double can hold.
+HWY_INLINE void narrow_cdf_in(const float* x, std::ptrdiff_t n, double sign, double b, double alpha,
+                              float* p) {
+  const DF d;
+  const Steps steps(alpha);
+  const Steps::Side left = steps.side(b, -1);
+  const Steps::Side right = steps.side(b, 1);
+  auto last_left = static_cast<float>(b);
+  if (last_left > b) last_left = std::nextafter(last_left, -INFINITY);
+  const auto turn = hn::Set(d, static_cast<float>(sign));
+  const auto at = [&](const float* from, float* to) HWY_ATTR {
+    const auto r = hn::Mul(hn::LoadU(d, from), turn);
+    const auto is_left = hn::Le(r, hn::Set(d, last_left));
+    const auto part = hn::IfThenElse(is_left, hn::Set(d, static_cast<float>(left.part)),
+                                     hn::Set(d, static_cast<float>(right.part)));
+    const Steps::Parts e = steps.decay(r, is_left, left, right, part, 126);
+    const auto half = hn::Mul(hn::Add(e.power, e.rest), e.scale);
+    hn::StoreU(hn::IfThenElse(is_left, hn::Sub(hn::Set(d, 1.0f), half), half), d, to);
+  };
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  std::ptrdiff_t i = 0;
+  for (; i + lanes <= n; i += lanes) at(x + i, p + i);
+  if (i == n) return;
+  float last[hn::MaxLanes(d)] = {};
+  for (std::ptrdiff_t l = 0; l < n - i; ++l) last[l] = x[i + l];
+  at(last, last);
+  for (std::ptrdiff_t l = 0; l < n - i; ++l) p[i + l] = last[l];
+}
+
+template <class T>
+HWY_INLINE void cdf_in(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,
+                       T* p) {
+  if constexpr (kHasTable && sizeof(T) == sizeof(float)) {
+    const double whole = b.anchor + b.offset;
+    if (Steps::can_take(whole, alpha)) return narrow_cdf_in(x, n, sign, whole, alpha, p);
+  }
+  wide_cdf_in(x, n, sign, b, alpha, p);
 }
 
 template <class T>

@@ -117,17 +117,17 @@ HWY_INLINE Neighbours neighbours_in(const T* x, std::ptrdiff_t n, std::ptrdiff_t
           static_cast<double>(hn::GetLane(hn::MinOfLanes(d, above)))};
 }
 
-#define LAPSUM_GLANCE_OF(T)                                                                      \
-  Moments moments_##T(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign) {          \
-    return moments_in(x, n, step, sign);                                                         \
-  }                                                                                              \
-  Glance at_##T(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign, double v,        \
-                double alpha) {                                                                  \
-    return at_in(x, n, step, sign, v, alpha);                                                    \
-  }                                                                                              \
-  Neighbours neighbours_##T(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign,      \
-                            double lo, double hi) {                                              \
-    return neighbours_in(x, n, step, sign, lo, hi);                                              \
+#define LAPSUM_GLANCE_OF(T)                                                                 \
+  Moments moments_##T(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign) {     \
+    return moments_in(x, n, step, sign);                                                    \
+  }                                                                                         \
+  Glance at_##T(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign, double v,   \
+                double alpha) {                                                             \
+    return at_in(x, n, step, sign, v, alpha);                                               \
+  }                                                                                         \
+  Neighbours neighbours_##T(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign, \
+                            double lo, double hi) {                                         \
+    return neighbours_in(x, n, step, sign, lo, hi);                                         \
   }
 LAPSUM_GLANCE_OF(float)
 LAPSUM_GLANCE_OF(double)
@@ -139,23 +139,23 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace lapsum::cpu {
 
-#define LAPSUM_GLANCE_OF(T)                                                                      \
-  HWY_EXPORT(moments_##T);                                                                       \
-  HWY_EXPORT(at_##T);                                                                            \
-  HWY_EXPORT(neighbours_##T);                                                                    \
-  template <>                                                                                    \
-  Moments glance_moments(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign) {       \
-    return HWY_DYNAMIC_DISPATCH(moments_##T)(x, n, step, sign);                                  \
-  }                                                                                              \
-  template <>                                                                                    \
-  Glance glance_at(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign, double v,     \
-                   double alpha) {                                                               \
-    return HWY_DYNAMIC_DISPATCH(at_##T)(x, n, step, sign, v, alpha);                             \
-  }                                                                                              \
-  template <>                                                                                    \
-  Neighbours glance_neighbours(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign,   \
-                               double lo, double hi) {                                           \
-    return HWY_DYNAMIC_DISPATCH(neighbours_##T)(x, n, step, sign, lo, hi);                       \
+#define LAPSUM_GLANCE_OF(T)                                                                    \
+  HWY_EXPORT(moments_##T);                                                                     \
+  HWY_EXPORT(at_##T);                                                                          \
+  HWY_EXPORT(neighbours_##T);                                                                  \
+  template <>                                                                                  \
+  Moments glance_moments(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign) {     \
+    return HWY_DYNAMIC_DISPATCH(moments_##T)(x, n, step, sign);                                \
+  }                                                                                            \
+  template <>                                                                                  \
+  Glance glance_at(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign, double v,   \
+                   double alpha) {                                                             \
+    return HWY_DYNAMIC_DISPATCH(at_##T)(x, n, step, sign, v, alpha);                           \
+  }                                                                                            \
+  template <>                                                                                  \
+  Neighbours glance_neighbours(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign, \
+                               double lo, double hi) {                                         \
+    return HWY_DYNAMIC_DISPATCH(neighbours_##T)(x, n, step, sign, lo, hi);                     \
   }
 LAPSUM_GLANCE_OF(float)
 LAPSUM_GLANCE_OF(double)

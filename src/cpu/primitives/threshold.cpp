@@ -303,8 +303,7 @@ Place find_place(const T* x, std::ptrdiff_t n, T sign, double k, double alpha, A
   constexpr int kPasses = 12;
   for (const double sigmas : {2.5, 6.0}) {
     const Arena::Scope scope(arena);
-    const Place place =
-        Search<T>(alpha, sigmas, arena, threads).find(x, n, sign, {}, k, kPasses);
+    const Place place = Search<T>(alpha, sigmas, arena, threads).find(x, n, sign, {}, k, kPasses);
     if (place.inside) return place;
   }
   return Search<T>(alpha, 0, arena, threads).find(x, n, sign, {}, k, 0);
