@@ -31,7 +31,7 @@ struct TopK {
     double ga = 0;
     for (std::ptrdiff_t l = 0; l < g.count; ++l) {
       if (!std::isfinite(row.b[l].anchor)) return false;
-      const DensitySums sums = sum_at(row, row.b[l], g[l], threads);
+      const DensitySums sums = sum_at(row, row.b[l], g[l], galpha, threads);
       if (!(sums.total > kPlateau)) return false;
       levels[l] = {row.b[l], sums.g / sums.total, g[l]};
       ga += sums.g * (sums.z / sums.total) - sums.gz;
@@ -50,7 +50,7 @@ struct TopK {
     std::span<Pull<T>> levels = arena.take<Pull<T>>(dp.count);
     for (std::ptrdiff_t l = 0; l < dp.count; ++l) {
       if (!std::isfinite(row.b[l].anchor)) return false;
-      const DensitySums sums = sum_at(row, row.b[l], dx, threads);
+      const DensitySums sums = sum_at(row, row.b[l], dx, false, threads);
       if (!(sums.total > kPlateau)) return false;
       levels[l] = {row.b[l], sums.g / sums.total, dx};
     }
@@ -62,10 +62,11 @@ struct TopK {
 
  private:
   template <class T>
-  static DensitySums sum_at(const MaskedRow<T>& row, const Threshold& b, const T* g, int threads) {
+  static DensitySums sum_at(const MaskedRow<T>& row, const Threshold& b, const T* g, bool with_z,
+                            int threads) {
     return sum_chunks<DensitySums>(row.n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
       return sum_density(row.x + begin, g + begin, end - begin, row.orientation.sign, b,
-                         row.orientation.alpha);
+                         row.orientation.alpha, with_z);
     });
   }
 

@@ -66,6 +66,9 @@ class NarrowSums {
   using M = Steps::M;
   static constexpr int kMostTerms = 32;
   static constexpr float kBegin = 128;
+  // Beyond this many octaves a term is nothing against the element at the end of the bracket, and
+  // smaller ones would have denormal parts, which are slow.
+  static constexpr int kFar = 90;
 
   struct Sum {
     HWY_INLINE Sum() : total(hn::Zero(D())) { reset(); }
@@ -99,10 +102,14 @@ class NarrowSums {
 
  public:
   HWY_INLINE NarrowSums(double, double lo, double hi, double alpha)
-      : steps_(alpha), left_side_(steps_.side(lo, -1)), right_side_(steps_.side(hi, 1)) {}
+      : steps_(alpha),
+        left_side_(steps_.side(lo, -1, kFar)),
+        right_side_(steps_.side(hi, 1, kFar)),
+        has_left_(!std::isinf(lo)),
+        has_right_(!std::isinf(hi)) {}
 
   HWY_INLINE void add(const float*, VF r, M is_left, M is_inside) {
-    const Steps::Parts e = steps_.decay(r, is_left, left_side_, right_side_, hn::Zero(DF()), 127);
+    const Steps::Parts e = steps_.decay(r, is_left, left_side_, right_side_, hn::Zero(DF()), 126);
     const VF terms = hn::IfThenElse(is_left, left_.terms, right_.terms);
     const VF new_terms = hn::MulAdd(e.power, e.scale, terms);
     const VF error = hn::MulSub(e.power, e.scale, hn::Sub(new_terms, terms));
@@ -117,12 +124,17 @@ class NarrowSums {
     added_ = 0;
   }
 
-  HWY_INLINE double left() const { return steps_.factor(left_side_) * sum_of(left_.total); }
-  HWY_INLINE double right() const { return steps_.factor(right_side_) * sum_of(right_.total); }
+  HWY_INLINE double left() const {
+    return has_left_ ? steps_.factor(left_side_) * sum_of(left_.total) : 0;
+  }
+  HWY_INLINE double right() const {
+    return has_right_ ? steps_.factor(right_side_) * sum_of(right_.total) : 0;
+  }
 
  private:
   Steps steps_;
   Steps::Side left_side_, right_side_;
+  bool has_left_, has_right_;
   Sum left_, right_;
   int added_ = 0;
 };

@@ -81,16 +81,16 @@ constexpr bool kHasTable = false;
 constexpr bool kHasTable = hn::MaxLanes(DF()) >= 8;
 #endif
 
-// 2^(-j / 16), rounded to 16 bits, and what that leaves.
-alignas(64) constexpr float kPower[16] = {0x1.0p+0f,    0x1.ea4ap-1f, 0x1.d582p-1f, 0x1.c19ap-1f,
-                                          0x1.ae8ap-1f, 0x1.9c4ap-1f, 0x1.8acep-1f, 0x1.7a12p-1f,
-                                          0x1.6a0ap-1f, 0x1.5abp-1f,  0x1.4bfep-1f, 0x1.3deap-1f,
-                                          0x1.307p-1f,  0x1.2388p-1f, 0x1.172cp-1f, 0x1.0b56p-1f};
+// 2^(1 - j / 16), rounded to 16 bits, and what that leaves.
+alignas(64) constexpr float kPower[16] = {0x1.0p+1f,    0x1.ea4ap+0f, 0x1.d582p+0f, 0x1.c19ap+0f,
+                                          0x1.ae8ap+0f, 0x1.9c4ap+0f, 0x1.8acep+0f, 0x1.7a12p+0f,
+                                          0x1.6a0ap+0f, 0x1.5abp+0f,  0x1.4bfep+0f, 0x1.3deap+0f,
+                                          0x1.307p+0f,  0x1.2388p+0f, 0x1.172cp+0f, 0x1.0b56p+0f};
 alignas(64) constexpr float kRest[16] = {
-    0x0.0p+0f,        0x1.f45492p-18f,  -0x1.c8c116p-19f, -0x1.089eacp-19f,
-    -0x1.9a94b2p-23f, -0x1.cfab82p-18f, 0x1.508aa8p-19f,  -0x1.7182ap-18f,
-    -0x1.9980c4p-21f, 0x1.f75216p-19f,  -0x1.4ab276p-19f, 0x1.93048ep-19f,
-    -0x1.f5ce48p-21f, -0x1.6462a8p-19f, -0x1.f0e0acp-19f, -0x1.e4c19ep-19f};
+    0x0.0p+0f,        0x1.f45492p-17f,  -0x1.c8c116p-18f, -0x1.089eacp-18f,
+    -0x1.9a94b2p-22f, -0x1.cfab82p-17f, 0x1.508aa8p-18f,  -0x1.7182ap-17f,
+    -0x1.9980c4p-20f, 0x1.f75216p-18f,  -0x1.4ab276p-18f, 0x1.93048ep-18f,
+    -0x1.f5ce48p-20f, -0x1.6462a8p-18f, -0x1.f0e0acp-18f, -0x1.e4c19ep-18f};
 
 /// e^{-|r - end| / alpha} in parts: with distances counted in steps of 1 / kSteps octave, m whole ones
 /// and a rest f give 2^-m (1 + g(f)). The multiplication that gives f is fused with the subtraction
@@ -105,7 +105,7 @@ class Steps {
     double whole, part, most;
   };
 
-  /// The decay is (power + rest) * scale; power has 16 bits.
+  /// The decay is (power + rest) * scale; power is from 1 to 2 and has 16 bits.
   struct Parts {
     VF power, rest, scale;
   };
@@ -129,19 +129,18 @@ class Steps {
     rest_ = hn::LoadU(DF(), rest);
   }
 
-  /// `side` is -1 for what lies to the left of `end`, 1 for the right. Beyond an infinite end the
-  /// decay is zero.
-  HWY_INLINE Side side(double end, double side) const {
-    if (std::isinf(end)) return {0, 0, kMost / wide_rate_};
-    const double base = -side * end * wide_rate_;
+  /// `side` is -1 for what lies to the left of `end`, 1 for the right. Distances are cut at
+  /// `octaves`.
+  HWY_INLINE Side side(double end, double side, int octaves) const {
+    const double base = std::isinf(end) ? 0 : -side * end * wide_rate_;
     const double whole = std::nearbyint(base);
-    return {whole, base - whole, (kMost - whole) / wide_rate_};
+    return {whole, base - whole, ((octaves + 0.5) * kSteps - whole) / wide_rate_};
   }
 
   /// What the parts of a side that were left out of `part` in decay() amount to.
   HWY_INLINE double factor(const Side& side) const { return std::exp2(-side.part / kSteps); }
 
-  /// The decay times 2^(exponent - 127); zero at 2^-126.
+  /// The decay times 2^(exponent - 126), `exponent` being the octave at which it is zero.
   HWY_INLINE Parts decay(VF r, M is_left, const Side& left, const Side& right, VF part,
                          int exponent) const {
     const DF d;
@@ -174,7 +173,6 @@ class Steps {
   static constexpr int kSteps = hn::MaxLanes(DF()) >= 16 ? 16 : 8;
   static constexpr int kStepBits = kSteps == 16 ? 4 : 3;
   static constexpr double kRound = 0x1.8p23;
-  static constexpr double kMost = 126.5 * kSteps;
 
   double wide_rate_;
   VF rate_, rate_rest_, power_, rest_;

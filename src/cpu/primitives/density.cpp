@@ -58,9 +58,10 @@ HWY_INLINE void wide_cdf_in(const T* x, std::ptrdiff_t n, double sign, const Thr
 HWY_INLINE void narrow_cdf_in(const float* x, std::ptrdiff_t n, double sign, double b, double alpha,
                               float* p) {
   const DF d;
+  constexpr int kZero = 125;  // halves: the decay at 126
   const Steps steps(alpha);
-  const Steps::Side left = steps.side(b, -1);
-  const Steps::Side right = steps.side(b, 1);
+  const Steps::Side left = steps.side(b, -1, kZero);
+  const Steps::Side right = steps.side(b, 1, kZero);
   auto last_left = static_cast<float>(b);
   if (last_left > b) last_left = std::nextafter(last_left, -INFINITY);
   const auto turn = hn::Set(d, static_cast<float>(sign));
@@ -69,7 +70,7 @@ HWY_INLINE void narrow_cdf_in(const float* x, std::ptrdiff_t n, double sign, dou
     const auto is_left = hn::Le(r, hn::Set(d, last_left));
     const auto part = hn::IfThenElse(is_left, hn::Set(d, static_cast<float>(left.part)),
                                      hn::Set(d, static_cast<float>(right.part)));
-    const Steps::Parts e = steps.decay(r, is_left, left, right, part, 126);
+    const Steps::Parts e = steps.decay(r, is_left, left, right, part, kZero);
     const auto half = hn::Mul(hn::Add(e.power, e.rest), e.scale);
     hn::StoreU(hn::IfThenElse(is_left, hn::Sub(hn::Set(d, 1.0f), half), half), d, to);
   };
@@ -93,7 +94,7 @@ HWY_INLINE void cdf_in(const T* x, std::ptrdiff_t n, double sign, const Threshol
   wide_cdf_in(x, n, sign, b, alpha, p);
 }
 
-template <class T>
+template <bool kWithZ, class T>
 HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double sign,
                               const Threshold& b, double alpha) {
   const D d;
@@ -109,11 +110,13 @@ HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double s
     const V t = hn::Min(hn::Mul(hn::Abs(z), rate), hn::Set(d, decay.kZero));
     const V e = decay(d, t);
     const V ge = hn::Mul(load_wide(d, g_at), e);
-    const V signed_t = hn::CopySignToAbs(t, z);
     total = hn::Add(total, e);
     with_g = hn::Add(with_g, ge);
-    with_t = hn::MulAdd(signed_t, e, with_t);
-    with_gt = hn::MulAdd(signed_t, ge, with_gt);
+    if constexpr (kWithZ) {
+      const V signed_t = hn::CopySignToAbs(t, z);
+      with_t = hn::MulAdd(signed_t, e, with_t);
+      with_gt = hn::MulAdd(signed_t, ge, with_gt);
+    }
   };
   // An element at infinity weighs nothing.
   for_each_vector(
@@ -173,8 +176,9 @@ HWY_INLINE void pull_in(const T* x, std::ptrdiff_t n, double sign, std::span<con
     cdf_in(x, n, sign, b, alpha, p);                                                           \
   }                                                                                            \
   DensitySums sum_##name(const T* x, const T* g, std::ptrdiff_t n, double sign,                \
-                         const Threshold& b, double alpha) {                                   \
-    return sum_in(x, g, n, sign, b, alpha);                                                    \
+                         const Threshold& b, double alpha, bool with_z) {                      \
+    return with_z ? sum_in<true>(x, g, n, sign, b, alpha)                                      \
+                  : sum_in<false>(x, g, n, sign, b, alpha);                                    \
   }                                                                                            \
   void pull_##name(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels, \
                    std::ptrdiff_t begin, double alpha, double height, T* out) {                \
@@ -206,8 +210,8 @@ HWY_EXPORT(pull_double);
   }                                                                                                \
   template <>                                                                                      \
   DensitySums sum_density(const T* x, const T* g, std::ptrdiff_t n, double sign,                   \
-                          const Threshold& b, double alpha) {                                      \
-    return HWY_DYNAMIC_DISPATCH(sum_##name)(x, g, n, sign, b, alpha);                              \
+                          const Threshold& b, double alpha, bool with_z) {                         \
+    return HWY_DYNAMIC_DISPATCH(sum_##name)(x, g, n, sign, b, alpha, with_z);                      \
   }                                                                                                \
   template <>                                                                                      \
   void pull_density(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,    \

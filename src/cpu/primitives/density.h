@@ -15,7 +15,7 @@ namespace lapsum::cpu {
 template <class T>
 void cdf_at(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha, T* p);
 
-/// Sums of e, e g, e |z| and e g |z|, z taken with its sign.
+/// Sums of e and e g, and if wanted of e z and e g z.
 struct DensitySums {
   double total = 0, g = 0, z = 0, gz = 0;
 
@@ -30,7 +30,7 @@ struct DensitySums {
 
 template <class T>
 DensitySums sum_density(const T* x, const T* g, std::ptrdiff_t n, double sign, const Threshold& b,
-                        double alpha);
+                        double alpha, bool with_z);
 
 /// out = height * sum over levels of e (mean - g), cut to T's largest number.
 template <class T>

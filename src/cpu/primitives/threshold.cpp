@@ -136,7 +136,8 @@ class Search {
     }
     if (sides.inside > 0) return Place::unknown();
     const bool beyond = k - left_count > 0.5 * (right_sum - left_sum);
-    const std::ptrdiff_t kept = keep(x, n, sign, lo, beyond, inside);
+    const std::ptrdiff_t kept =
+        pass(x, n, sign, beyond ? lo : -kInf, beyond ? kInf : lo, inside).inside;
     if (beyond) {
       return find(inside.data(), kept, 1,
                   {{lo, left_sum, at.right_nearest, at.right_sum}, left_count}, k, budget - 1);
@@ -156,12 +157,18 @@ class Search {
     return sum > 0 ? sum * std::exp(-distance / alpha_) : 0;
   }
 
+  // How much LapSum grows from one of m values to the next, at most: by 1, but by less if alpha is
+  // wide against all of them.
+  double growth(double m, double variance, double slope) const {
+    if (variance > alpha_ * alpha_) return 1;
+    return std::fmin(1, 4 * slope * std::sqrt(variance) / m);
+  }
+
   // How far the level of a sample of m values may be off: F varies no more than between 0 and 1, and
   // no more than 1 / (2 alpha) times the values do; and one value more or less.
   double margin(double m, double share, double variance, double slope) const {
     const double spread = std::fmin(share * (1 - share), variance / (4 * alpha_ * alpha_));
-    return sigmas_ * std::sqrt(m * std::fmax(spread, 0)) +
-           std::fmin(1, 4 * slope * std::sqrt(variance) / m);
+    return sigmas_ * std::sqrt(m * std::fmax(spread, 0)) + growth(m, variance, slope);
   }
 
   // A bracket around the root of a rough LapSum, found by secants; none if they do not settle.
@@ -201,12 +208,14 @@ class Search {
       const double noise = 1e-4 * std::abs(right - left) + 1e-6 * m;
       const double allowed =
           noise + (step > 1 ? margin(m, between ? 0.5 : share, moments.variance, slope)
-                            : std::min(2.0, 8 * slope * std::sqrt(moments.variance) / m));
+                            : 2 * growth(m, moments.variance, slope));
       if (std::abs(off) <= allowed) {
         const Neighbours ends = glance_neighbours(x, n, step, sign, v + (off - allowed) / slope,
                                                   v + (off + allowed) / slope);
-        return Bracket{std::max(ends.below, at.left_nearest),
-                       std::min(ends.above, at.right_nearest)};
+        const Bracket out{std::max(ends.below, at.left_nearest),
+                          std::min(ends.above, at.right_nearest)};
+        if (out.lo == at.left_nearest && out.hi == at.right_nearest) return std::nullopt;
+        return out;
       }
       (off > 0 ? lower : upper) = v;
       last_v = v;
@@ -278,18 +287,6 @@ class Search {
       all.right_sum += parts[c].right_sum;
     }
     return all;
-  }
-
-  // The values beyond v, or before it, to `kept`.
-  static std::ptrdiff_t keep(const T* x, std::ptrdiff_t n, T sign, double v, bool beyond,
-                             std::span<T> kept) {
-    std::ptrdiff_t count = 0;
-    for (std::ptrdiff_t i = 0; i < n; ++i) {
-      const T r = sign * x[i];
-      kept[count] = r;
-      count += beyond ? r > v : r < v;
-    }
-    return count;
   }
 
   double alpha_, sigmas_;
