@@ -1,6 +1,6 @@
 // Selection on LapSum itself. A sample, solved the same way at two levels around the wanted one,
 // gives a bracket; one pass turns all that lies outside of it into two decayed sums; the few values
-// inside go on. A bracket that misses its root is noticed at the end, and a wider one is tried.
+// inside go on. A bracket that misses its root is noticed at the end, and left on the right side.
 #include "cpu/primitives/threshold.h"
 
 #include <algorithm>
@@ -31,14 +31,19 @@ struct Around {
   }
 };
 
-// Where a level is met: no value lies inside `around`. If `inside` is false, it is met elsewhere.
+// Where a level is met: no value lies inside `around`. If `side` is not 0, it is met elsewhere: to
+// the left (-1) or to the right (1) of all that was looked at.
 struct Place {
   Around around;
-  bool inside = true;
+  int side = 0;
   bool nan = false;
 
-  static Place unknown() { return {{}, true, true}; }
+  static Place unknown() { return {{}, 0, true}; }
 };
+
+// LapSum at the end of a bracket may be off by its rounding; a root so near to the end is found from
+// either side of it.
+constexpr double kSlack = 1e-8;
 
 // Values in order, with LapSum at each of them.
 class Sorted {
@@ -86,13 +91,15 @@ class Sorted {
       out.around.at.left_nearest = r_[first - 1];
       out.around.at.left_sum = left_[first - 1] + 1;
     } else if (at.left_sum > 0) {
-      out.inside = excess >= 0.5 * (right_[0] - at.left_sum);
+      const double slack = kSlack * (right_[0] + at.left_sum);
+      if (excess < 0.5 * (right_[0] - at.left_sum) - slack) out.side = -1;
     }
     if (first < n) {
       out.around.at.right_nearest = r_[first];
       out.around.at.right_sum = right_[first + 1] + 1;
     } else if (at.right_sum > 0) {
-      out.inside &= excess - static_cast<double>(n) <= 0.5 * (at.right_sum - left_[n]);
+      const double slack = kSlack * (at.right_sum + left_[n]);
+      if (excess - static_cast<double>(n) > 0.5 * (at.right_sum - left_[n]) + slack) out.side = 1;
     }
     return out;
   }
@@ -109,8 +116,8 @@ class Search {
   static constexpr std::ptrdiff_t kBase = 24;
 
  public:
-  Search(double alpha, double sigmas, Arena& arena, int threads)
-      : alpha_(alpha), sigmas_(sigmas), arena_(arena), threads_(threads) {}
+  Search(double alpha, Arena& arena, int threads)
+      : alpha_(alpha), arena_(arena), threads_(threads) {}
 
   // The place of level k on r = sign * x. After `budget` passes what remains is sorted.
   Place find(const T* x, std::ptrdiff_t n, T sign, const Around& around, double k, int budget,
@@ -124,6 +131,25 @@ class Search {
     if (!bracket) bracket = choose(x, n, sign, around, k, budget);
     if (!bracket) return Place::unknown();
     const auto [lo, hi] = *bracket;
+    const Place place = enter(x, n, sign, around, k, *bracket, budget - 1, aimed);
+    if (place.side < 0 && lo > around.at.left_nearest && lo < hi) {
+      return enter(x, n, sign, around, k, {around.at.left_nearest, lo}, budget - 1, false);
+    }
+    if (place.side > 0 && hi < around.at.right_nearest && lo < hi) {
+      return enter(x, n, sign, around, k, {hi, around.at.right_nearest}, budget - 1, false);
+    }
+    return place;
+  }
+
+ private:
+  struct Bracket {
+    double lo, hi;
+  };
+
+  // Goes on with what lies inside of a bracket; or on one side of it, if it holds one value.
+  Place enter(const T* x, std::ptrdiff_t n, T sign, const Around& around, double k,
+              const Bracket& bracket, int budget, bool aimed) {
+    const auto [lo, hi] = bracket;
     std::span<T> inside = arena_.take<T>(n);
     const Bracketed sides = pass(x, n, sign, lo, hi, inside);
     const math::Interval& at = around.at;
@@ -132,7 +158,7 @@ class Search {
     const double left_count = around.left_count + static_cast<double>(sides.left);
     if (lo < hi) {
       return find(inside.data(), sides.inside, 1, {{lo, left_sum, hi, right_sum}, left_count}, k,
-                  budget - 1, aimed && sides.inside < n / 2);
+                  budget, aimed && sides.inside < n / 2);
     }
     if (sides.inside > 0) return Place::unknown();
     const bool beyond = k - left_count > 0.5 * (right_sum - left_sum);
@@ -140,18 +166,13 @@ class Search {
         pass(x, n, sign, beyond ? lo : -kInf, beyond ? kInf : lo, inside).inside;
     if (beyond) {
       return find(inside.data(), kept, 1,
-                  {{lo, left_sum, at.right_nearest, at.right_sum}, left_count}, k, budget - 1);
+                  {{lo, left_sum, at.right_nearest, at.right_sum}, left_count}, k, budget);
     }
     const auto equal = static_cast<double>(sides.left - kept);
     return find(inside.data(), kept, 1,
                 {{at.left_nearest, at.left_sum, lo, right_sum + equal}, around.left_count}, k,
-                budget - 1);
+                budget);
   }
-
- private:
-  struct Bracket {
-    double lo, hi;
-  };
 
   double decayed(double sum, double distance) const {
     return sum > 0 ? sum * std::exp(-distance / alpha_) : 0;
@@ -168,7 +189,8 @@ class Search {
   // no more than 1 / (2 alpha) times the values do; and one value more or less.
   double margin(double m, double share, double variance, double slope) const {
     const double spread = std::fmin(share * (1 - share), variance / (4 * alpha_ * alpha_));
-    return sigmas_ * std::sqrt(m * std::fmax(spread, 0)) + growth(m, variance, slope);
+    constexpr double kSigmas = 2.5;
+    return kSigmas * std::sqrt(m * std::fmax(spread, 0)) + growth(m, variance, slope);
   }
 
   // A bracket around the root of a rough LapSum, found by secants; none if they do not settle.
@@ -209,7 +231,7 @@ class Search {
       const double allowed =
           noise + (step > 1 ? margin(m, between ? 0.5 : share, moments.variance, slope)
                             : 2 * growth(m, moments.variance, slope));
-      if (std::abs(off) <= allowed) {
+      if (std::abs(off) <= 0.5 * allowed) {
         const Neighbours ends = glance_neighbours(x, n, step, sign, v + (off - allowed) / slope,
                                                   v + (off + allowed) / slope);
         const Bracket out{std::max(ends.below, at.left_nearest),
@@ -289,22 +311,10 @@ class Search {
     return all;
   }
 
-  double alpha_, sigmas_;
+  double alpha_;
   Arena& arena_;
   int threads_;
 };
-
-template <class T>
-Place find_place(const T* x, std::ptrdiff_t n, T sign, double k, double alpha, Arena& arena,
-                 int threads) {
-  constexpr int kPasses = 12;
-  for (const double sigmas : {2.5, 6.0}) {
-    const Arena::Scope scope(arena);
-    const Place place = Search<T>(alpha, sigmas, arena, threads).find(x, n, sign, {}, k, kPasses);
-    if (place.inside) return place;
-  }
-  return Search<T>(alpha, 0, arena, threads).find(x, n, sign, {}, k, 0);
-}
 
 // What is left of the row if no finite value is the answer.
 Threshold saturated(const NonFinite& counts, double k) {
@@ -319,11 +329,13 @@ Threshold saturated(const NonFinite& counts, double k) {
 template <class T>
 void solve_thresholds(const T* x, std::ptrdiff_t n, double sign, std::span<const double> k,
                       double alpha, std::span<Threshold> b, Arena& arena, int threads) {
+  constexpr int kPasses = 16;
   std::optional<NonFinite> counts;
   for (std::size_t t = 0; t < k.size(); ++t) {
     if (k[t] > 0 && k[t] < static_cast<double>(n)) {
       const Arena::Scope scope(arena);
-      const Place place = find_place(x, n, static_cast<T>(sign), k[t], alpha, arena, threads);
+      const Place place =
+          Search<T>(alpha, arena, threads).find(x, n, static_cast<T>(sign), {}, k[t], kPasses);
       const double excess = k[t] - place.around.left_count;
       const math::Interval& at = place.around.at;
       const bool met = !(excess >= 0 && at.right_sum == 0) && !(excess <= 0 && at.left_sum == 0);
