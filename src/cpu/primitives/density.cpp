@@ -109,13 +109,13 @@ HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double s
     const V z = view.distance(d, load_wide(d, at));
     const V t = hn::Min(hn::Mul(hn::Abs(z), rate), hn::Set(d, decay.kZero));
     const V e = decay(d, t);
-    const V ge = hn::Mul(load_wide(d, g_at), e);
+    const V with = load_wide(d, g_at);
     total = hn::Add(total, e);
-    with_g = hn::Add(with_g, ge);
+    with_g = hn::MulAdd(with, e, with_g);
     if constexpr (kWithZ) {
-      const V signed_t = hn::CopySignToAbs(t, z);
-      with_t = hn::MulAdd(signed_t, e, with_t);
-      with_gt = hn::MulAdd(signed_t, ge, with_gt);
+      const V te = hn::Mul(hn::CopySignToAbs(t, z), e);
+      with_t = hn::Add(with_t, te);
+      with_gt = hn::MulAdd(with, te, with_gt);
     }
   };
   // An element at infinity weighs nothing.
