@@ -108,13 +108,13 @@ class NarrowSums {
         has_left_(!std::isinf(lo)),
         has_right_(!std::isinf(hi)) {}
 
-  HWY_INLINE void add(const float*, VF r, M is_left, M is_inside) {
-    const Steps::Parts e = steps_.decay(r, is_left, left_side_, right_side_, hn::Zero(DF()), 126);
+  HWY_INLINE void add(const float*, VF r, M is_left, M is_right) {
+    const Steps::Parts e = steps_.decay<false>(r, is_left, left_side_, right_side_, 126);
     const VF terms = hn::IfThenElse(is_left, left_.terms, right_.terms);
     const VF new_terms = hn::MulAdd(e.power, e.scale, terms);
     const VF error = hn::MulSub(e.power, e.scale, hn::Sub(new_terms, terms));
     left_.add(is_left, new_terms, error, e);
-    right_.add(hn::Not(hn::Or(is_left, is_inside)), new_terms, error, e);
+    right_.add(is_right, new_terms, error, e);
     if (++added_ == kMostTerms) flush();
   }
 
@@ -145,7 +145,10 @@ HWY_INLINE Bracketed bracket_in(const T* HWY_RESTRICT x, std::ptrdiff_t n, doubl
   const hn::ScalableTag<T> d;
   const auto turn = hn::Set(d, static_cast<T>(sign));
   const auto low = hn::Set(d, static_cast<T>(lo));
-  const auto high = hn::Set(d, static_cast<T>(hi));
+  // A value at both ends is left.
+  const auto first_right = static_cast<T>(hi);
+  const auto high = hn::Set(
+      d, lo < hi ? first_right : std::nextafter(first_right, std::numeric_limits<T>::infinity()));
   Sums sums(sign, lo, hi, alpha);
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   std::ptrdiff_t left = 0;
@@ -154,7 +157,8 @@ HWY_INLINE Bracketed bracket_in(const T* HWY_RESTRICT x, std::ptrdiff_t n, doubl
   for (; i + lanes <= n; i += lanes) {
     const auto r = hn::Mul(hn::LoadU(d, x + i), turn);
     const auto is_left = hn::Le(r, low);
-    const auto is_inside = hn::Not(hn::Or(is_left, hn::Ge(r, high)));
+    const auto is_right = hn::Ge(r, high);
+    const auto is_inside = hn::Not(hn::Or(is_left, is_right));
     // A compressed vector may be stored whole: there is as much room as there are values so far.
     if constexpr (sizeof(T) == sizeof(float)) {
       hn::StoreU(hn::Compress(r, is_inside), d, inside + kept);
@@ -163,7 +167,7 @@ HWY_INLINE Bracketed bracket_in(const T* HWY_RESTRICT x, std::ptrdiff_t n, doubl
     }
     left += static_cast<std::ptrdiff_t>(hn::CountTrue(d, is_left));
     kept += static_cast<std::ptrdiff_t>(hn::CountTrue(d, is_inside));
-    sums.add(x + i, r, is_left, is_inside);
+    sums.add(x + i, r, is_left, is_right);
   }
   if (i < n) {
     // Values at infinity add nothing.
@@ -173,8 +177,9 @@ HWY_INLINE Bracketed bracket_in(const T* HWY_RESTRICT x, std::ptrdiff_t n, doubl
     }
     const auto r = hn::Mul(hn::LoadU(d, padded), turn);
     const auto is_left = hn::Le(r, low);
-    const auto is_inside = hn::Not(hn::Or(is_left, hn::Ge(r, high)));
-    sums.add(padded, r, is_left, is_inside);
+    const auto is_right = hn::Ge(r, high);
+    const auto is_inside = hn::Not(hn::Or(is_left, is_right));
+    sums.add(padded, r, is_left, is_right);
     hn::CompressStore(r, is_inside, d, padded);
     left += static_cast<std::ptrdiff_t>(hn::CountTrue(d, is_left));
     const auto last = static_cast<std::ptrdiff_t>(hn::CountTrue(d, is_inside));

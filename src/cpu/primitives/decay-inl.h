@@ -137,12 +137,12 @@ class Steps {
     return {whole, base - whole, ((octaves + 0.5) * kSteps - whole) / wide_rate_};
   }
 
-  /// What the parts of a side that were left out of `part` in decay() amount to.
+  /// What a decay without the part of its side must be multiplied by.
   HWY_INLINE double factor(const Side& side) const { return std::exp2(-side.part / kSteps); }
 
   /// The decay times 2^(exponent - 126), `exponent` being the octave at which it is zero.
-  HWY_INLINE Parts decay(VF r, M is_left, const Side& left, const Side& right, VF part,
-                         int exponent) const {
+  template <bool kWithPart>
+  HWY_INLINE Parts decay(VF r, M is_left, const Side& left, const Side& right, int exponent) const {
     const DF d;
     const hn::RebindToSigned<DF> di;
     const auto of_side = [&](double on_left, double on_right) HWY_ATTR {
@@ -152,8 +152,9 @@ class Steps {
     const VF base = of_side(kRound + left.whole, kRound + right.whole);
     const VF y = hn::Min(hn::IfThenElse(is_left, hn::Neg(r), r), of_side(left.most, right.most));
     const VF moved = hn::MulAdd(y, rate_, base);
-    const VF exact = hn::MulAdd(y, rate_, hn::Sub(base, moved));
-    const VF f = hn::Add(exact, hn::MulAdd(y, rate_rest_, part));
+    VF f = hn::MulAdd(y, rate_, hn::Sub(base, moved));
+    if constexpr (kWithPart) f = hn::Add(f, of_side(left.part, right.part));
+    f = hn::MulAdd(y, rate_rest_, f);
     const auto bits = hn::BitCast(di, moved);
     const auto step = hn::And(bits, hn::Set(di, kSteps - 1));
     const auto index = hn::IndicesFromVec(d, step);

@@ -68,9 +68,7 @@ HWY_INLINE void narrow_cdf_in(const float* x, std::ptrdiff_t n, double sign, dou
   const auto at = [&](const float* from, float* to) HWY_ATTR {
     const auto r = hn::Mul(hn::LoadU(d, from), turn);
     const auto is_left = hn::Le(r, hn::Set(d, last_left));
-    const auto part = hn::IfThenElse(is_left, hn::Set(d, static_cast<float>(left.part)),
-                                     hn::Set(d, static_cast<float>(right.part)));
-    const Steps::Parts e = steps.decay(r, is_left, left, right, part, kZero);
+    const Steps::Parts e = steps.decay<true>(r, is_left, left, right, kZero);
     const auto half = hn::Mul(hn::Add(e.power, e.rest), e.scale);
     hn::StoreU(hn::IfThenElse(is_left, hn::Sub(hn::Set(d, 1.0f), half), half), d, to);
   };

@@ -198,19 +198,23 @@ class Search {
     constexpr double kReach = 1e30;
     if (!(alpha_ > 1 / kReach && alpha_ < kReach)) return std::nullopt;
     const std::ptrdiff_t step = std::max<std::ptrdiff_t>(1, n / sample_size(n));
-    const Moments moments = glance_moments(x, n, step, sign);
+    const bool between = around.at.left_sum > 0 && around.at.right_sum > 0;
+    const double gap = around.at.right_nearest - around.at.left_nearest;
+    // Between two ends an even distribution is as good a guess as any.
+    const Moments moments =
+        between && step == 1
+            ? Moments{double(n), around.at.left_nearest + 0.5 * gap, gap * gap / 12}
+            : glance_moments(x, n, step, sign);
     const double m = moments.count;
     if (!(moments.variance < kReach)) return std::nullopt;
     const Around seen = around.scaled(m / static_cast<double>(n));
     const math::Interval& at = seen.at;
     const double level = k * (m / static_cast<double>(n));
     const double share = std::clamp((level - seen.left_count) / m, 0.5 / m, 1 - 0.5 / m);
-    const bool between = at.left_sum > 0 && at.right_sum > 0;
-    // The logistic distribution of the same variance, or an even one between two ends.
-    const double width = between ? at.right_nearest - at.left_nearest
-                                 : std::sqrt(moments.variance + 2 * alpha_ * alpha_) / 1.7;
+    // Otherwise the logistic distribution of the same variance.
+    const double width = between ? gap : std::sqrt(moments.variance + 2 * alpha_ * alpha_) / 1.7;
     double slope = m / width * (between ? 1 : share * (1 - share));
-    double v = between ? 0.5 * (at.left_nearest + at.right_nearest)
+    double v = between ? at.left_nearest + 0.5 * gap
                        : moments.mean + width * std::log(share / (1 - share));
     double lower = -kReach, upper = kReach;
     double last_v = 0, last_g = 0;
