@@ -136,40 +136,5 @@ TEST(Laplace, scalars_agree_with_the_definition) {
   EXPECT_TRUE(std::isnan(math::log_cdf(kNaN)));
 }
 
-void expect_split(const std::vector<double>& row, double pivot, double alpha) {
-  std::vector<double> less, greater;
-  Real less_sum = 0, greater_sum = 0;
-  for (const double v : row) {
-    const Real e = std::exp(-std::abs((Real(v) - pivot) / alpha));
-    if (v < pivot) less.push_back(v), less_sum += e;
-    if (v > pivot) greater.push_back(v), greater_sum += e;
-  }
-  const auto limit = [](Real y) { return allowed("split", "float64", "sum", {{"y", y}}); };
-  test::for_each_target([&] {
-    Guarded<double> values(row);
-    Guarded<double> beyond(values.size());
-    const Split got = split(values.data(), values.size(), pivot, alpha, beyond.data());
-    ASSERT_EQ(got.less, std::ssize(less));
-    ASSERT_EQ(got.greater, std::ssize(greater));
-    EXPECT_TRUE(std::equal(less.begin(), less.end(), values.data()));
-    EXPECT_TRUE(std::equal(greater.begin(), greater.end(), beyond.data()));
-    EXPECT_TRUE(within(got.less_sum, less_sum, limit(less_sum)));
-    EXPECT_TRUE(within(got.greater_sum, greater_sum, limit(greater_sum)));
-  });
-}
-
-TEST(Split, counts_orders_and_sums_both_sides) {
-  for (const std::ptrdiff_t n : test::kLengths) {
-    for (const test::Family& family : test::kFamilies) {
-      SCOPED_TRACE(testing::Message() << family.name << ", n = " << n);
-      const std::vector<double> row = family.row(n);
-      const double pivot = row.empty() ? 0 : row[row.size() / 2];
-      for (const double alpha : {1e-4, 1.0, 1e4}) expect_split(row, pivot, alpha);
-      expect_split(row, -1e300, 1);
-      expect_split(row, 1e300, 1);
-    }
-  }
-}
-
 }  // namespace
 }  // namespace lapsum::cpu

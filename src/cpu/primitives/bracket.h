@@ -1,10 +1,8 @@
 // One pass over a row around a bracket: what lies outside becomes two decayed sums, what lies
-// inside is kept. And the same for a few values in order: the decayed sums at each of them.
+// inside is kept.
 #pragma once
 
 #include <cstddef>
-
-#include "math/interval.h"
 
 namespace lapsum::cpu {
 
@@ -23,16 +21,5 @@ inline bool is_plain(double alpha) { return alpha > 1e-290 && alpha < 1e290; }
 template <class T>
 Bracketed bracket(const T* x, std::ptrdiff_t n, double sign, double lo, double hi, double alpha,
                   T* inside);
-
-/// Sorts up to kSmallSort values, none NaN, by counting for each how many precede it.
-inline constexpr std::ptrdiff_t kSmallSort = 64;
-template <class T>
-void small_sort(const T* values, std::ptrdiff_t n, double* sorted);
-
-/// The decayed sums around sorted r, `at` being what lies beyond its ends: left[j] is the sum over
-/// what lies below r[j], seen from r[j], right[j] over what lies above r[j - 1], seen from there;
-/// j in [0, n], the right end of `at` standing for r[n], the left one for r[-1].
-void scan_sums(const double* r, std::ptrdiff_t n, const math::Interval& at, double alpha,
-               double* left, double* right);
 
 }  // namespace lapsum::cpu

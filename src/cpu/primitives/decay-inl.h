@@ -8,6 +8,10 @@
 #define LAPSUM_DECAY_INL_H
 #endif
 
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+
 HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -73,12 +77,13 @@ struct Decay {
   }
 };
 
-// For float rows there is a way in float lanes, if a vector can hold a table of eight powers of two.
+// For float rows there is a way in float lanes, if one or two vectors can hold a table of
+// sixteen powers of two.
 using DF = hn::ScalableTag<float>;
 #if HWY_HAVE_SCALABLE
 constexpr bool kHasTable = false;
 #else
-constexpr bool kHasTable = hn::MaxLanes(DF()) >= 8;
+constexpr bool kHasTable = hn::MaxLanes(DF()) == 8 || hn::MaxLanes(DF()) == 16;
 #endif
 
 // 2^(1 - j / 16), rounded to 16 bits, and what that leaves.
@@ -119,15 +124,7 @@ class Steps {
       : wide_rate_(kSteps * kLog2e / alpha),
         rate_(hn::Set(DF(), static_cast<float>(wide_rate_))),
         rate_rest_(hn::Set(
-            DF(), static_cast<float>(wide_rate_ - double{static_cast<float>(wide_rate_)}))) {
-    float power[kSteps], rest[kSteps];
-    for (int j = 0; j < kSteps; ++j) {
-      power[j] = kPower[j * (16 / kSteps)];
-      rest[j] = kRest[j * (16 / kSteps)];
-    }
-    power_ = hn::LoadU(DF(), power);
-    rest_ = hn::LoadU(DF(), rest);
-  }
+            DF(), static_cast<float>(wide_rate_ - double{static_cast<float>(wide_rate_)}))) {}
 
   /// `side` is -1 for what lies to the left of `end`, 1 for the right. Distances are cut at
   /// `octaves`.
@@ -157,8 +154,7 @@ class Steps {
     f = hn::MulAdd(y, rate_rest_, f);
     const auto bits = hn::BitCast(di, moved);
     const auto step = hn::And(bits, hn::Set(di, kSteps - 1));
-    const auto index = hn::IndicesFromVec(d, step);
-    const VF power = hn::TableLookupLanes(power_, index);
+    const VF power = look_up(kPower, step);
     constexpr double kStep = -kLn2 / kSteps;
     VF g = hn::MulAdd(f, hn::Set(d, static_cast<float>(kStep * kStep * kStep * kStep / 24)),
                       hn::Set(d, static_cast<float>(kStep * kStep * kStep / 6)));
@@ -166,17 +162,32 @@ class Steps {
     g = hn::Mul(f, hn::MulAdd(f, g, hn::Set(d, static_cast<float>(kStep))));
     const auto octaves = hn::ShiftLeft<23 - kStepBits>(hn::Sub(bits, step));
     const auto scale = hn::Sub(hn::Set(di, exponent << 23), octaves);
-    const VF rest = hn::TableLookupLanes(rest_, index);
+    const VF rest = look_up(kRest, step);
     return {power, hn::MulAdd(hn::Add(power, rest), g, rest), hn::BitCast(d, scale)};
   }
 
  private:
-  static constexpr int kSteps = hn::MaxLanes(DF()) >= 16 ? 16 : 8;
-  static constexpr int kStepBits = kSteps == 16 ? 4 : 3;
+  using VI = hn::Vec<hn::RebindToSigned<DF>>;
+  static constexpr int kSteps = 16;
+  static constexpr int kStepBits = 4;
   static constexpr double kRound = 0x1.8p23;
 
+  static HWY_INLINE VF look_up(const float* table, VI step) {
+    const DF d;
+    if constexpr (hn::MaxLanes(d) >= kSteps) {
+      return hn::TableLookupLanes(hn::LoadU(d, table), hn::IndicesFromVec(d, step));
+    } else {
+      const hn::RebindToSigned<DF> di;
+      const auto index = hn::IndicesFromVec(d, hn::And(step, hn::Set(di, kSteps / 2 - 1)));
+      const VF low = hn::TableLookupLanes(hn::LoadU(d, table), index);
+      const VF high = hn::TableLookupLanes(hn::LoadU(d, table + kSteps / 2), index);
+      const auto is_high = hn::TestBit(step, hn::Set(di, kSteps / 2));
+      return hn::IfThenElse(hn::RebindMask(d, is_high), high, low);
+    }
+  }
+
   double wide_rate_;
-  VF rate_, rate_rest_, power_, rest_;
+  VF rate_, rate_rest_;
 };
 
 /// body(x, i) for every whole vector of x + i; then tail(x, left) for what is left of it, padded.

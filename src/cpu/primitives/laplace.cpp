@@ -64,49 +64,6 @@ void log_cdf_all(const double* z, std::ptrdiff_t n, double* out) {
   });
 }
 
-Split split_all(double* values, std::ptrdiff_t n, double pivot, double alpha, double* greater) {
-  const D d;
-  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
-  const V centre = hn::Set(d, pivot);
-  const V scale = hn::Set(d, alpha);
-  V less_sum = hn::Zero(d);
-  V greater_sum = hn::Zero(d);
-  Split out;
-  std::ptrdiff_t i = 0;
-  for (; i + lanes <= n; i += lanes) {
-    const V v = hn::LoadU(d, values + i);
-    const V e = exp_abs(d, hn::Div(hn::Sub(v, centre), scale));
-    const auto below = hn::Lt(v, centre);
-    const auto above = hn::Gt(v, centre);
-    less_sum = hn::Add(less_sum, hn::IfThenElseZero(below, e));
-    greater_sum = hn::Add(greater_sum, hn::IfThenElseZero(above, e));
-    // A compressed vector is stored whole: over values already read, and never beyond the end of
-    // `greater`, which has as much room before i as there are values there.
-    out.less += static_cast<std::ptrdiff_t>(hn::CompressStore(v, below, d, values + out.less));
-    out.greater +=
-        static_cast<std::ptrdiff_t>(hn::CompressStore(v, above, d, greater + out.greater));
-  }
-  if (i < n) {
-    HWY_ALIGN double last[kMaxLanes];
-    HWY_ALIGN double e[kMaxLanes];
-    for (std::size_t l = 0; l < kMaxLanes; ++l) last[l] = pivot;
-    for (std::ptrdiff_t l = 0; l < n - i; ++l) last[l] = values[i + l];
-    hn::Store(exp_abs(d, hn::Div(hn::Sub(hn::Load(d, last), centre), scale)), d, e);
-    for (std::ptrdiff_t l = 0; l < n - i; ++l) {
-      if (last[l] < pivot) {
-        values[out.less++] = last[l];
-        out.less_sum += e[l];
-      } else if (last[l] > pivot) {
-        greater[out.greater++] = last[l];
-        out.greater_sum += e[l];
-      }
-    }
-  }
-  out.less_sum += hn::GetLane(hn::SumOfLanes(d, less_sum));
-  out.greater_sum += hn::GetLane(hn::SumOfLanes(d, greater_sum));
-  return out;
-}
-
 }  // namespace lapsum::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -116,7 +73,6 @@ HWY_EXPORT(exp_abs_all);
 HWY_EXPORT(decay_loss_all);
 HWY_EXPORT(cdf_all);
 HWY_EXPORT(log_cdf_all);
-HWY_EXPORT(split_all);
 
 void exp_abs(const double* z, std::ptrdiff_t n, double* out) {
   HWY_DYNAMIC_DISPATCH(exp_abs_all)(z, n, out);
@@ -132,10 +88,6 @@ void cdf(const double* z, std::ptrdiff_t n, double* out) {
 
 void log_cdf(const double* z, std::ptrdiff_t n, double* out) {
   HWY_DYNAMIC_DISPATCH(log_cdf_all)(z, n, out);
-}
-
-Split split(double* values, std::ptrdiff_t n, double pivot, double alpha, double* greater) {
-  return HWY_DYNAMIC_DISPATCH(split_all)(values, n, pivot, alpha, greater);
 }
 
 }  // namespace lapsum::cpu

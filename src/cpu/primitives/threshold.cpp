@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "cpu/primitives/bracket.h"
+#include "cpu/primitives/few.h"
 #include "cpu/primitives/glance.h"
 #include "cpu/primitives/parallel.h"
 #include "cpu/primitives/row.h"

@@ -1,0 +1,137 @@
+// A row seen from a threshold, against long double: values, sums and gradients.
+#include <gtest/gtest.h>
+
+#include "cpu/primitives/density.h"
+#include "families.h"
+#include "guarded.h"
+#include "reference.h"
+#include "targets.h"
+#include "tolerances.h"
+
+namespace lapsum::cpu {
+namespace {
+
+using reference::Real;
+using test::allowed;
+using test::Draw;
+using test::Guarded;
+using test::within;
+
+template <class T>
+class Density : public testing::Test {
+ public:
+  static std::vector<T> narrow(const std::vector<double>& wide) {
+    return {wide.begin(), wide.end()};
+  }
+  static std::vector<T> weights(std::ptrdiff_t n) { return narrow(Draw(9).normals(n)); }
+
+  // body(x, sign, b, alpha) for rows, and thresholds next to an element of each.
+  template <class Body>
+  static void for_each(Body&& body) {
+    for (const std::ptrdiff_t n : {0, 1, 7, 16, 33, 1000}) {
+      for (const test::Family& family : test::kFamilies) {
+        const std::vector<T> x = narrow(family.row(n));
+        const double sign = n % 2 ? 1 : -1;
+        const double anchor = x.empty() ? 0 : sign * double(x[x.size() / 2]);
+        for (const double alpha : {1e-4, 1e-2, 1.0, 1e4}) {
+          for (const double z : {0.0, 0.3, -0.9, 40.0}) {
+            SCOPED_TRACE(testing::Message()
+                         << family.name << ", n = " << n << ", alpha = " << alpha << ", z = " << z);
+            body(x, sign, Threshold{anchor, z * alpha}, alpha);
+          }
+        }
+      }
+    }
+  }
+  static Real z(T x, double sign, const Threshold& b, double alpha) {
+    return (Real(b.anchor) - sign * Real(x) + b.offset) / alpha;
+  }
+};
+using Types = testing::Types<float, double>;
+TYPED_TEST_SUITE(Density, Types);
+
+TYPED_TEST(Density, has_the_cdf_of_every_element) {
+  using T = TypeParam;
+  this->for_each([&](const std::vector<T>& x, double sign, const Threshold& b, double alpha) {
+    test::for_each_target([&] {
+      Guarded<T> from(x), p(from.size());
+      cdf_at<T>(from.data(), from.size(), sign, b, alpha, p.data());
+      for (std::ptrdiff_t i = 0; i < p.size(); ++i) {
+        const Real want = reference::cdf(this->z(from[i], sign, b, alpha));
+        ASSERT_TRUE(within(p[i], want, allowed("cdf_at", test::kDtype<T>, "value"))) << i;
+      }
+    });
+  });
+}
+
+TYPED_TEST(Density, gives_zero_and_one_at_infinity_and_far_away) {
+  using T = TypeParam;
+  constexpr T kInf = std::numeric_limits<T>::infinity();
+  constexpr T kMax = std::numeric_limits<T>::max();
+  test::for_each_target([&] {
+    for (const double alpha : {1e-3, 1.0, 1e3}) {
+      Guarded<T> x(std::vector<T>{-kInf, kInf, -kMax, kMax, T(-9e5), T(9e5)}), p(6);
+      cdf_at<T>(x.data(), 6, 1, {0.5, 0}, alpha, p.data());
+      EXPECT_EQ(p.copy(), (std::vector<T>{1, 0, 1, 0, 1, 0})) << alpha;
+    }
+  });
+}
+
+TYPED_TEST(Density, has_the_sums_of_its_derivatives) {
+  using T = TypeParam;
+  this->for_each([&](const std::vector<T>& x, double sign, const Threshold& b, double alpha) {
+    const std::vector<T> weights = this->weights(std::ssize(x));
+    Real total = 0, g = 0, z = 0, gz = 0, size = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const Real at = this->z(x[i], sign, b, alpha);
+      const Real e = std::exp(-std::abs(at));
+      total += e;
+      g += e * weights[i];
+      z += e == 0 ? 0 : e * at;
+      gz += e == 0 ? 0 : e * at * weights[i];
+      size += e == 0 ? 0 : e * (1 + std::abs(at)) * (1 + std::abs(Real(weights[i])));
+    }
+    const Real limit =
+        1e-300L + allowed("sum_density", test::kDtype<T>, "value", {{"sum|terms|", size}});
+    test::for_each_target([&] {
+      Guarded<T> from(x), with(weights);
+      const DensitySums all =
+          sum_density<T>(from.data(), with.data(), from.size(), sign, b, alpha, true);
+      const DensitySums some =
+          sum_density<T>(from.data(), with.data(), from.size(), sign, b, alpha, false);
+      EXPECT_TRUE(within(all.total, total, limit));
+      EXPECT_TRUE(within(all.g, g, limit));
+      EXPECT_TRUE(within(all.z, z, limit));
+      EXPECT_TRUE(within(all.gz, gz, limit));
+      EXPECT_EQ(some.total, all.total);
+      EXPECT_EQ(some.g, all.g);
+    });
+  });
+}
+
+TYPED_TEST(Density, pulls_all_levels_at_once) {
+  using T = TypeParam;
+  this->for_each([&](const std::vector<T>& x, double sign, const Threshold& b, double alpha) {
+    const std::vector<T> weights = this->weights(std::ssize(x));
+    const Threshold other{b.anchor, b.offset - 2 * alpha};
+    test::for_each_target([&] {
+      Guarded<T> from(x), with(weights), out(from.size());
+      const Pull<T> levels[] = {{b, 0.25, with.data()}, {other, -0.5, with.data()}};
+      pull_density<T>(from.data(), from.size(), sign, levels, 0, alpha, 0.5, out.data());
+      for (std::ptrdiff_t i = 0; i < out.size(); ++i) {
+        Real want = 0;
+        for (const Pull<T>& level : levels) {
+          const Real e = std::exp(-std::abs(this->z(from[i], sign, level.b, alpha)));
+          want += 0.5L * e * (level.mean - Real(with[i]));
+        }
+        const Real size = 1 + std::abs(Real(with[i]));
+        ASSERT_TRUE(within(out[i], want,
+                           allowed("pull_density", test::kDtype<T>, "value", {{"max|g|", size}})))
+            << i;
+      }
+    });
+  });
+}
+
+}  // namespace
+}  // namespace lapsum::cpu
