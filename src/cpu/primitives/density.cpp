@@ -69,8 +69,10 @@ HWY_INLINE void narrow_cdf_in(const float* x, std::ptrdiff_t n, double sign, dou
     const auto r = hn::Mul(hn::LoadU(d, from), turn);
     const auto is_left = hn::Le(r, hn::Set(d, last_left));
     const Steps::Parts e = steps.decay<true>(r, is_left, left, right, kZero);
-    const auto half = hn::Mul(hn::Add(e.power, e.rest), e.scale);
-    hn::StoreU(hn::IfThenElse(is_left, hn::Sub(hn::Set(d, 1.0f), half), half), d, to);
+    // 1 - half or half, with nothing to round but the last sum: the first is exact where it matters.
+    const auto scale = hn::IfThenElse(is_left, hn::Neg(e.scale), e.scale);
+    const auto begin = hn::IfThenElseZero(is_left, hn::Set(d, 1.0f));
+    hn::StoreU(hn::MulAdd(e.rest, scale, hn::MulAdd(e.power, scale, begin)), d, to);
   };
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   std::ptrdiff_t i = 0;
