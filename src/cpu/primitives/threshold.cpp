@@ -1,6 +1,6 @@
 // Selection on LapSum itself. A sample, solved the same way at two levels around the wanted one,
 // gives a bracket; one pass turns all that lies outside of it into two decayed sums; the few values
-// inside go on. A bracket that misses its root is noticed at the end, and left on the right side.
+// inside go on. A bracket that misses its root is noticed at the end, and left on the side of its root.
 #include "cpu/primitives/threshold.h"
 
 #include <algorithm>
@@ -42,8 +42,8 @@ struct Place {
   static Place unknown() { return {{}, 0, true}; }
 };
 
-// LapSum at the end of a bracket may be off by its rounding; a root so near to the end is found from
-// either side of it.
+// LapSum at the end of a bracket may be off by its rounding; a root so near to the end is found
+// from either side of it.
 constexpr double kSlack = 1e-8;
 
 // Values in order, with LapSum at each of them.
@@ -186,8 +186,8 @@ class Search {
     return std::fmin(1, 4 * slope * std::sqrt(variance) / m);
   }
 
-  // How far the level of a sample of m values may be off: F varies no more than between 0 and 1, and
-  // no more than 1 / (2 alpha) times the values do; and one value more or less.
+  // How far the level of a sample of m values may be off: F varies no more than between 0 and 1,
+  // and no more than 1 / (2 alpha) times the values do; and one value more or less.
   double margin(double m, double share, double variance, double slope) const {
     const double spread = std::fmin(share * (1 - share), variance / (4 * alpha_ * alpha_));
     constexpr double kSigmas = 2.5;
