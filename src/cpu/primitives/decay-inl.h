@@ -98,8 +98,8 @@ alignas(64) constexpr float kRest[16] = {
     -0x1.f5ce48p-20f, -0x1.6462a8p-18f, -0x1.f0e0acp-18f, -0x1.e4c19ep-18f};
 
 /// e^{-|r - end| / alpha} in parts: with distances counted in steps of 1 / kSteps octave, m whole
-/// ones and a rest f give 2^-m (1 + g(f)). The multiplication that gives f is fused with the subtraction
-/// of m, so that f is exact though a distance of floats is not a float.
+/// ones and a rest f give 2^-m (1 + g(f)). The multiplication that gives f is fused with the
+/// subtraction of m, so that f is exact though a distance of floats is not a float.
 class Steps {
  public:
   using VF = hn::Vec<DF>;

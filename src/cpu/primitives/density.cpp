@@ -69,7 +69,8 @@ HWY_INLINE void narrow_cdf_in(const float* x, std::ptrdiff_t n, double sign, dou
     const auto r = hn::Mul(hn::LoadU(d, from), turn);
     const auto is_left = hn::Le(r, hn::Set(d, last_left));
     const Steps::Parts e = steps.decay<true>(r, is_left, left, right, kZero);
-    // 1 - half or half; the first sum is exact unless half is below 2^-8, so that one rounding counts.
+    // 1 - half or half; the first sum is exact unless half is below 2^-8, so that one rounding
+    // counts.
     const auto scale = hn::IfThenElse(is_left, hn::Neg(e.scale), e.scale);
     const auto begin = hn::IfThenElseZero(is_left, hn::Set(d, 1.0f));
     hn::StoreU(hn::MulAdd(e.rest, scale, hn::MulAdd(e.power, scale, begin)), d, to);

@@ -1,6 +1,7 @@
 // Selection on LapSum itself. A sample, solved the same way at two levels around the wanted one,
 // gives a bracket; one pass turns all that lies outside of it into two decayed sums; the few values
-// inside go on. A bracket that misses its root is noticed at the end, and left on the side of its root.
+// inside go on. A bracket that misses its root is noticed at the end, and left on the side of its
+// root.
 #include "cpu/primitives/threshold.h"
 
 #include <algorithm>
