@@ -59,7 +59,7 @@ class WideSums {
 
 // The same in float lanes. A term comes in two parts. The first has so few bits that adding up
 // equal ones is exact, and a sum of them that begins with 128 leaves an exact error, which is
-// summed as well; the other part is small. Relative error of all: 2e-9.
+// summed as well; the other part is small.
 class NarrowSums {
   using VF = Steps::VF;
   using M = Steps::M;
