@@ -126,10 +126,11 @@ class Kernel {
     const std::ptrdiff_t w = rows();
     for (std::ptrdiff_t p = 1; p < n; p *= 2) {
       for (std::ptrdiff_t k = p; k >= 1; k /= 2) {
-        for (std::ptrdiff_t j = k % p; j + k < n; j += 2 * k) {
-          const std::ptrdiff_t end = HWY_MIN(k, n - j - k);
-          for (std::ptrdiff_t i = j; i < j + end; ++i) {
-            if (((i ^ (i + k)) & ~(2 * p - 1)) == 0) exchange(keys + i * w, keys + (i + k) * w);
+        const std::ptrdiff_t last = n - k;
+        for (std::ptrdiff_t block = 0; block < last; block += 2 * p) {
+          for (std::ptrdiff_t j = block + k % p; j + k < block + 2 * p && j < last; j += 2 * k) {
+            const std::ptrdiff_t end = HWY_MIN(j + k, last);
+            for (std::ptrdiff_t i = j; i < end; ++i) exchange(keys + i * w, keys + (i + k) * w);
           }
         }
       }
