@@ -41,7 +41,7 @@ TYPED_TEST(GlanceAt, sees_the_whole_row_at_a_step_of_one) {
     const Real limit = test::allowed("glance", test::kDtype<T>, "value", {{"n", n}});
     test::for_each_target([&] {
       Guarded<T> x(row);
-      const Moments moments = glance_moments(x.data(), n, 1, -1);
+      const Summary moments = glance_moments(x.data(), n, 1, -1);
       EXPECT_EQ(moments.count, n);
       EXPECT_TRUE(within(moments.mean, mean, 1e-3L));
       EXPECT_TRUE(within(moments.variance, square - mean * mean, 1e-3L));

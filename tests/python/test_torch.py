@@ -53,6 +53,28 @@ def test_half_precision_is_float32_rounded_once(op, dtype):
     assert x.grad.dtype == dtype
 
 
+@every
+def test_half_types_are_widened_some_rows_at_a_time(op, monkeypatch):
+    from lapsum._torch import kernels
+
+    if kernels.KERNELS[op.name].arrays > 1:
+        pytest.skip("several arrays are widened whole")
+    x = batch(5, 8, dtype=torch.bfloat16).requires_grad_()
+    alpha = torch.linspace(0.5, 1.0, 5, requires_grad=True)
+    whole = call(op, x, alpha)
+    g = torch.ones_like(whole)
+    wanted = torch.autograd.grad(whole, [x, alpha], g)
+    monkeypatch.setattr(kernels, "_BLOCK", 16)  # two rows of eight
+    kept = []
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: kept.append(t) or t, lambda t: t):
+        out = call(op, x, alpha)
+    assert torch.equal(out, whole)
+    assert any(t.dtype == torch.bfloat16 for t in kept)
+    assert not any(t.dtype == torch.float32 and t.shape == x.shape for t in kept)
+    for got, want in zip(torch.autograd.grad(out, [x, alpha], g), wanted, strict=True):
+        assert torch.equal(got, want)
+
+
 def test_a_long_bfloat16_row_at_a_tiny_alpha_is_finite():
     x = batch(2, 65536, dtype=torch.bfloat16).relu_().requires_grad_()
     k = torch.tensor([64.0, 100.5], requires_grad=True)

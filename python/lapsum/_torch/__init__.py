@@ -53,7 +53,7 @@ class Operation:
         parsed["alpha"] = number(op, "alpha", numbers[-1])
         check_alpha(op, parsed["alpha"])
         count = threads(op, num_threads)
-        dtype = compute_dtype(arrays)
+        dtype = arrays[0].dtype if len(arrays) == 1 else compute_dtype(arrays)
         result = arrays[0].dtype
         for a in arrays[1:]:
             result = torch.promote_types(result, a.dtype)

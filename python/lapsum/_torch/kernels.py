@@ -2,12 +2,13 @@
 
 Arguments are as in _numpy/operation.py: arrays, levels (if any), alpha. All have one batch shape
 or are floats; levels may have axes behind it, for several levels of a row. Arrays are float32 or
-float64, levels and alpha float64.
+float64, levels and alpha float64. A single array may be float16 or bfloat16: then a few rows at a
+time are computed in float32, and no copy of the whole is made.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -21,6 +22,9 @@ from lapsum import _core
 
 Argument = Tensor | float
 Thresholds = np.ndarray[Any, Any]  # (rows, 2): anchor and offset
+
+HALF = (torch.float16, torch.bfloat16)
+_BLOCK = 1 << 20  # elements of a half type that are widened at a time
 
 
 @dataclass(frozen=True)
@@ -70,6 +74,8 @@ class Kernel:
         keep: bool = False,
     ) -> tuple[Tensor, Thresholds | None]:
         """The result, and for a mask, if asked to keep them, its thresholds."""
+        if args[0].dtype in HALF:
+            return self._value_of_half(args, flags, threads, keep)
         rows, threads = prod(args[0].shape[:-1]), threads or torch.get_num_threads()
         results = prod(self.batch(args)) if self.mask else rows
         out = args[0].new_empty(self.result_shape(args))
@@ -90,6 +96,8 @@ class Kernel:
         needs: Sequence[bool],
     ) -> list[Tensor | None]:
         """Gradients of the arguments that need one."""
+        if args[0].dtype in HALF:
+            return self._vjp_of_half(args, flags, threads, saved, g, needs)
         rows, threads = prod(args[0].shape[:-1]), threads or torch.get_num_threads()
         results = prod(self.batch(args)) if self.mask else rows
         grads = [
@@ -106,6 +114,62 @@ class Kernel:
         extra = () if saved is None else (saved,)
         getattr(_core, f"{self.name}_vjp")(*inputs, *outs, *flags, threads, *extra)
         return grads
+
+    def _value_of_half(
+        self, args: Sequence[Any], flags: Sequence[Any], threads: int, keep: bool
+    ) -> tuple[Tensor, Thresholds | None]:
+        out = args[0].new_empty(self.result_shape(args))
+        results = prod(self.batch(args)) if self.mask else prod(args[0].shape[:-1])
+        thresholds = np.empty((results, 2)) if keep and self.mask else None
+        for rows, block, own in self._blocks(args):
+            part, kept = self.value(block, flags, threads, keep)
+            _rows(out, args)[rows] = part.reshape(part.shape[0], -1)
+            if thresholds is not None and kept is not None:
+                thresholds[own] = kept
+        return out, thresholds
+
+    def _vjp_of_half(
+        self,
+        args: Sequence[Any],
+        flags: Sequence[Any],
+        threads: int,
+        saved: Thresholds | None,
+        g: Tensor,
+        needs: Sequence[bool],
+    ) -> list[Tensor | None]:
+        grads = [
+            a.new_empty(a.shape) if need and isinstance(a, Tensor) else None
+            for a, need in zip(args, needs, strict=True)
+        ]
+        for rows, block, own in self._blocks(args):
+            given = _rows(g, args)[rows].to(torch.float32).reshape(self.result_shape(block))
+            kept = None if saved is None else saved[own]
+            parts = self.vjp(block, flags, threads, kept, given, needs)
+            for grad, part in zip(grads, parts, strict=True):
+                if grad is not None and part is not None:
+                    _rows(grad, args)[rows] = part.reshape(part.shape[0], -1).to(grad.dtype)
+        return grads
+
+    def _blocks(self, args: Sequence[Any]) -> Iterator[tuple[slice, list[Any], slice]]:
+        """Some rows, their arguments in float32, and where their results lie."""
+        x = args[0].detach().reshape(-1, args[0].shape[-1])
+        count = x.shape[0]
+        each = prod(self.batch(args)) // count if count else 0
+        step = max(1, _BLOCK // max(1, x.shape[-1]))
+        numbers = [
+            a if isinstance(a, float) else a.detach().reshape(count, -1).squeeze(-1)
+            for a in args[1:]
+        ]
+        for first in range(0, count, step):
+            rows = slice(first, min(first + step, count))
+            own = slice(rows.start * each, rows.stop * each)
+            parts = [a if isinstance(a, float) else a[rows] for a in numbers]
+            yield rows, [x[rows].to(torch.float32), *parts], own
+
+
+def _rows(t: Tensor, args: Sequence[Any]) -> Tensor:
+    """All that belongs to a row of x side by side."""
+    return t.reshape(prod(args[0].shape[:-1]), -1)
 
 
 def _flat(t: Argument, rows: int) -> np.ndarray[Any, Any]:

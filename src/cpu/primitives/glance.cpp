@@ -45,7 +45,7 @@ HWY_INLINE std::ptrdiff_t seen(std::ptrdiff_t n, std::ptrdiff_t step) {
 }
 
 template <class T>
-HWY_INLINE Moments moments_in(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign) {
+HWY_INLINE Summary moments_in(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign) {
   const Tag<T> d;
   const auto centre = hn::Set(d, x[0]);
   Vec<T> first = hn::Zero(d);
@@ -118,7 +118,7 @@ HWY_INLINE Neighbours neighbours_in(const T* x, std::ptrdiff_t n, std::ptrdiff_t
 }
 
 #define LAPSUM_GLANCE_OF(T)                                                                 \
-  Moments moments_##T(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign) {     \
+  Summary moments_##T(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign) {     \
     return moments_in(x, n, step, sign);                                                    \
   }                                                                                         \
   Glance at_##T(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign, double v,   \
@@ -144,7 +144,7 @@ namespace lapsum::cpu {
   HWY_EXPORT(at_##T);                                                                          \
   HWY_EXPORT(neighbours_##T);                                                                  \
   template <>                                                                                  \
-  Moments glance_moments(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign) {     \
+  Summary glance_moments(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign) {     \
     return HWY_DYNAMIC_DISPATCH(moments_##T)(x, n, step, sign);                                \
   }                                                                                            \
   template <>                                                                                  \

@@ -7,11 +7,11 @@
 namespace lapsum::cpu {
 
 /// Of r = sign * x: how many values are seen, and their mean and variance.
-struct Moments {
+struct Summary {
   double count, mean, variance;
 };
 template <class T>
-Moments glance_moments(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign);
+Summary glance_moments(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign);
 
 /// The values up to v, their number and the sum of e^{-|v - r| / alpha}, and that of the others.
 struct Glance {

@@ -203,9 +203,9 @@ class Search {
     const bool between = around.at.left_sum > 0 && around.at.right_sum > 0;
     const double gap = around.at.right_nearest - around.at.left_nearest;
     // Between two ends an even distribution is as good a guess as any.
-    const Moments moments =
+    const Summary moments =
         between && step == 1
-            ? Moments{double(n), around.at.left_nearest + 0.5 * gap, gap * gap / 12}
+            ? Summary{double(n), around.at.left_nearest + 0.5 * gap, gap * gap / 12}
             : glance_moments(x, n, step, sign);
     const double m = moments.count;
     if (!(moments.variance < kReach)) return std::nullopt;
