@@ -271,12 +271,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--short", action="store_true", help="only the goals, in under 3 minutes")
     parser.add_argument("--tiny", action="store_true", help="tiny sizes, to test the harness")
+    parser.add_argument("--group", default="", help="only points whose group begins so: sweep")
     parser.add_argument("--out", type=Path, default=Path("build/bench"))
     parser.add_argument("--limit", type=float, default=10, help="seconds for one call of a peer")
     options = parser.parse_args()
     plan = tiny_plan() if options.tiny else full_plan()
     if options.short:
         plan = replace(plan, goal_budget=0.15)
+    plan = replace(plan, points=[p for p in plan.points if p[0].group.startswith(options.group)])
     options.out.mkdir(parents=True, exist_ok=True)
 
     if os.getloadavg()[0] > BUSY:

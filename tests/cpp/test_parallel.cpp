@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <stdexcept>
+#include <thread>
 
 #include "cpu/primitives/parallel.h"
 
@@ -94,6 +95,34 @@ TEST(Parallel, every_row_is_visited_once_with_an_empty_arena) {
       }
     }
   }
+}
+
+TEST(Scratch, keeps_memory_for_the_next_call_of_the_thread) {
+  const auto take = [](std::ptrdiff_t n) {
+    Scratch scratch(2);
+    const Arena::Scope scope(scratch[1]);
+    return static_cast<void*>(scratch[1].take<double>(n).data());
+  };
+  void* first = take(1000);
+  EXPECT_EQ(take(1000), first);
+  EXPECT_EQ(take(10), first);
+}
+
+TEST(Scratch, keeps_no_more_than_it_says) {
+  const auto kept = [] { return Scratch(1)[0].bytes(); };
+  const auto take = [](std::size_t bytes) {
+    Scratch scratch(1);
+    const Arena::Scope scope(scratch[0]);
+    scratch[0].take<std::byte>(static_cast<std::ptrdiff_t>(bytes));
+  };
+  take(Scratch::kMostKept / 2);
+  EXPECT_GE(kept(), Scratch::kMostKept / 2);
+  std::thread([&] {
+    take(Scratch::kMostKept / 2 + 1);
+    EXPECT_EQ(kept(), 0);
+  }).join();
+  take(Scratch::kMostKept + 1);
+  EXPECT_EQ(kept(), 0);
 }
 
 TEST(Arena, takes_back_what_a_scope_took) {
