@@ -14,11 +14,15 @@ import pytest
 
 import lapsum
 import lapsum._ops
+import lapsum.losses
+import lapsum.nn
 
 ROOT = Path(__file__).parents[2]
 MODULES = [
-    "lapsum.nn",
-    *(m.name for m in pkgutil.iter_modules(lapsum._ops.__path__, "lapsum._ops.")),
+    module.name
+    for package in (lapsum._ops, lapsum.losses, lapsum.nn)
+    for module in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
+    if not module.name.endswith((".arguments", ".softness"))  # nothing public, nothing to show
 ]
 
 
@@ -38,7 +42,8 @@ def test_every_public_function_has_a_runnable_example(name):
 
 @pytest.mark.parametrize("module", MODULES)
 def test_examples_in_docstrings(module):
-    failed, tried = doctest.testmod(importlib.import_module(module))
+    importlib.import_module(module)  # a function may hide its module of the same name
+    failed, tried = doctest.testmod(sys.modules[module])
     assert tried > 0
     assert failed == 0
 

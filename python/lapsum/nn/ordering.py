@@ -1,49 +1,24 @@
-"""Soft top-k, sort and rank as torch modules, with a fixed or a trainable alpha.
-
-A trainable alpha is kept as its logarithm, so that no step can carry it across zero.
-"""
+"""Soft top-k, sort and rank as torch modules."""
 
 from __future__ import annotations
 
-import math
-
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 import lapsum
 
-__all__ = ["SoftRank", "SoftSort", "SoftTopK"]
+from .softness import Softness
 
 
-class _Soft(nn.Module):
-    """An operation along `dim` with its alpha."""
-
-    log_alpha: Tensor
-
+class _AlongAxis(Softness):
     def __init__(self, alpha: float, *, trainable: bool, dim: int) -> None:
-        super().__init__()
-        if not 0 < alpha < math.inf:
-            name = type(self).__name__
-            raise ValueError(f"{name}: alpha must be positive and finite, got alpha={alpha:g}")
-        log_alpha = torch.tensor(math.log(alpha), dtype=torch.float64)
-        self.trainable = trainable
+        super().__init__(alpha, trainable=trainable)
         self.dim = dim
-        if trainable:
-            self.log_alpha = nn.Parameter(log_alpha)
-        else:
-            self.register_buffer("log_alpha", log_alpha)
-
-    @property
-    def alpha(self) -> Tensor:
-        """The softness, a tensor with gradient if it is trainable."""
-        return self.log_alpha.exp()
 
     def extra_repr(self) -> str:
-        kind = "trainable" if self.trainable else "fixed"
-        return f"alpha={self.alpha.item():.4g} ({kind}), dim={self.dim}"
+        return f"{super().extra_repr()}, dim={self.dim}"
 
 
-class SoftTopK(_Soft):
+class SoftTopK(_AlongAxis):
     """`lapsum.soft_topk` with k given to the module, or to each call as a number or per row.
 
     >>> import torch, lapsum.nn
@@ -83,7 +58,7 @@ class SoftTopK(_Soft):
         return f"{own}, {super().extra_repr()}"
 
 
-class _Ordered(_Soft):
+class _Ordered(_AlongAxis):
     def __init__(
         self,
         alpha: float = 1.0,
