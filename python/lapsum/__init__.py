@@ -7,6 +7,8 @@ result) and ``<name>_jvp`` (the derivative along a direction), for those with th
 from importlib.metadata import PackageNotFoundError as _PackageNotFoundError
 from importlib.metadata import version as _version
 
+from lapsum._alpha.schedule import AlphaSchedule
+from lapsum._alpha.suggest import suggest_alpha
 from lapsum._ops.lap_kernel import lap_kernel
 from lapsum._ops.lap_sum import lap_sum, lap_sum_jvp, lap_sum_vjp
 from lapsum._ops.lap_sum_inverse import lap_sum_inverse, lap_sum_inverse_jvp, lap_sum_inverse_vjp
@@ -29,6 +31,7 @@ except _PackageNotFoundError:  # used from a source tree
     __version__ = "unknown"
 
 __all__ = [
+    "AlphaSchedule",
     "lap_kernel",
     "lap_sum",
     "lap_sum_inverse",
@@ -60,4 +63,5 @@ __all__ = [
     "soft_topk",
     "soft_topk_jvp",
     "soft_topk_vjp",
+    "suggest_alpha",
 ]

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import lapsum
+import lapsum._alpha
 import lapsum._ops
 import lapsum.losses
 import lapsum.nn
@@ -20,7 +21,7 @@ import lapsum.nn
 ROOT = Path(__file__).parents[2]
 MODULES = [
     module.name
-    for package in (lapsum._ops, lapsum.losses, lapsum.nn)
+    for package in (lapsum._alpha, lapsum._ops, lapsum.losses, lapsum.nn)
     for module in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
     if not module.name.endswith((".arguments", ".softness"))  # nothing public, nothing to show
 ]
@@ -48,17 +49,18 @@ def test_examples_in_docstrings(module):
     assert failed == 0
 
 
-def test_examples_in_the_readme():
-    text = (ROOT / "README.md").read_text()
+@pytest.mark.parametrize("page", ["README.md", "docs/choosing_alpha.md"])
+def test_examples_in_pages(page):
+    text = (ROOT / page).read_text()
     blocks = re.findall(r"```python\n(.*?)```", text, flags=re.DOTALL)
     assert blocks
     scope: dict[str, object] = {}
     for block in blocks:
         if ">>>" in block:
-            test = doctest.DocTestParser().get_doctest(block, scope, "README.md", None, 0)
+            test = doctest.DocTestParser().get_doctest(block, scope, page, None, 0)
             assert doctest.DocTestRunner().run(test).failed == 0
         else:
-            exec(compile(block, "README.md", "exec"), scope)
+            exec(compile(block, page, "exec"), scope)
 
 
 def test_the_stub_of_the_compiled_module_is_up_to_date(tmp_path):

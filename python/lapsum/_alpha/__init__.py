@@ -1,0 +1,1 @@
+"""Choosing alpha: a suggestion from the data, and a schedule to anneal it."""
