@@ -15,15 +15,23 @@ import pytest
 import lapsum
 import lapsum._alpha
 import lapsum._ops
+import lapsum.compat.gmum
 import lapsum.losses
 import lapsum.nn
 
 ROOT = Path(__file__).parents[2]
 MODULES = [
     module.name
-    for package in (lapsum._alpha, lapsum._ops, lapsum.losses, lapsum.nn)
+    for package in (
+        lapsum._alpha,
+        lapsum._ops,
+        lapsum.compat,
+        lapsum.compat.gmum,
+        lapsum.losses,
+        lapsum.nn,
+    )
     for module in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
-    if not module.name.endswith((".arguments", ".softness"))  # nothing public, nothing to show
+    if not module.ispkg and not module.name.endswith((".arguments", ".softness"))
 ]
 
 
