@@ -10,6 +10,7 @@ import torch
 
 import lapsum
 import lapsum.nn
+from lapsum import reference
 from lapsum.losses import (
     knn_loss,
     permutation_cross_entropy,
@@ -103,6 +104,25 @@ def test_half_precision_is_computed_and_returned_in_float32(name, dtype):
 
 
 @every
+def test_autocast_does_not_interfere(name):
+    x = normal(4, 6, dtype=torch.float32)
+    want = LOSSES[name](x)
+    with torch.autocast("cpu", torch.bfloat16):
+        torch.testing.assert_close(LOSSES[name](x), want, rtol=0, atol=0)
+
+
+@every
+def test_function_transforms(name):
+    x = normal(3, 4, 6)
+    loss = LOSSES[name]
+    each = torch.func.vmap(torch.func.grad(loss))(x)
+    for i in range(3):
+        leaf = x[i].clone().requires_grad_()
+        loss(leaf).backward()
+        torch.testing.assert_close(each[i], leaf.grad, rtol=1e-9, atol=1e-11)
+
+
+@every
 def test_float32_agrees_with_float64(name):
     x = normal(4, 6)
     got = LOSSES[name](x.float())
@@ -176,13 +196,14 @@ def test_the_alpha_of_a_module_can_be_set():
 
 @pytest.mark.parametrize("p_k", [(1.0,), (0, 0, 0, 0, 1.0), (0.2,) * 5, (0.5, 0, 0, 0, 0.5)])
 @pytest.mark.parametrize("smoothing", [0.0, 0.1, 1.0])
-def test_topk_cross_entropy_is_its_definition(p_k, smoothing):
+@pytest.mark.parametrize("alpha", [0.4, -0.4])
+def test_topk_cross_entropy_is_its_definition(p_k, smoothing, alpha):
     x, y = normal(3, 4, 10), torch.arange(12).reshape(3, 4) % 10
-    masks = [p * lapsum.soft_topk(x, j, 0.4) for j, p in enumerate(p_k, 1)]
+    masks = [p * lapsum.soft_topk(x, j, alpha) for j, p in enumerate(p_k, 1)]
     q = torch.nn.functional.one_hot(y, 10).double() * (1 - smoothing) + smoothing / 10
     want = -(q * sum(masks).log()).sum(-1)
     options = {"label_smoothing": smoothing, "reduction": "none"}
-    got = topk_cross_entropy(x, y, p_k, 0.4, **options)
+    got = topk_cross_entropy(x, y, p_k, alpha, **options)
     torch.testing.assert_close(got, want, rtol=1e-12, atol=1e-12)
 
 
@@ -193,6 +214,24 @@ def test_topk_cross_entropy_by_hand():
     assert got.item() == pytest.approx(-math.log(1 - math.exp(-1) / 2), rel=1e-14)
     got = topk_cross_entropy(x, torch.tensor(0), (1.0,))
     assert got.item() == pytest.approx(1 + math.log(2), rel=1e-14)
+
+
+def test_as_many_weights_as_classes():
+    """The top n of n are all there: p = 1, and no gradient."""
+    x = normal(2, 3).requires_grad_()
+    loss = topk_cross_entropy(x, torch.tensor([0, 1]), (0, 0, 1))
+    assert loss == 0
+    loss.backward()
+    assert (x.grad == 0).all()
+
+
+def test_smoothing_has_gradients_too():
+    x, y = normal(2, 5).requires_grad_(), torch.tensor([0, 4])
+    alpha = torch.tensor([0.5, 0.9], dtype=torch.float64, requires_grad=True)
+    options = {"label_smoothing": 0.2}
+    assert torch.autograd.gradcheck(
+        lambda x, a: topk_cross_entropy(x, y, (0.5, 0.5), a, **options), (x, alpha)
+    )
 
 
 def test_weights_are_divided_by_their_sum_and_never_give_a_negative_loss():
@@ -254,6 +293,20 @@ def test_permutation_cross_entropy_far_from_underflow_by_hand():
     # The thresholds are (x_1 + x_2) / 2 and (x_0 + x_1) / 2: d/dx_0 = (-1 - 1/2) / (3 alpha).
     want = torch.tensor([-50.0, 0.0, 50.0], dtype=torch.float64)
     torch.testing.assert_close(x.grad, want, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("alpha", [1e-1, 1e-2, 1e-3])
+def test_permutation_cross_entropy_where_doubles_underflow(alpha):
+    """Long doubles reach e^-11000: the matrix of the oracle still has all entries."""
+    x, target = normal(3, 7, dtype=torch.float32), ranks(3, 7)
+    got = permutation_cross_entropy(x.double(), target, alpha, reduction="none")
+    for row, order, loss in zip(x.numpy(), target.numpy(), got, strict=True):
+        entries = reference.soft_permutation(row, alpha)[order, np.arange(7)]
+        assert loss.item() == pytest.approx(float(-np.log(entries).mean()), rel=1e-12)
+    leaf = x.double().requires_grad_()
+    assert torch.autograd.gradcheck(
+        lambda t: permutation_cross_entropy(t, target, alpha), (leaf,), eps=1e-4 * alpha
+    )
 
 
 @pytest.mark.parametrize("alpha", [1.0, 1e-3, 1e-12, 1e-18])

@@ -31,7 +31,7 @@ MODULES = [
         lapsum.nn,
     )
     for module in pkgutil.iter_modules(package.__path__, package.__name__ + ".")
-    if not module.ispkg and not module.name.endswith((".arguments", ".softness"))
+    if not module.ispkg and not module.name.endswith((".arguments", ".laplace", ".softness"))
 ]
 
 

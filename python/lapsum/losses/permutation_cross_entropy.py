@@ -1,12 +1,11 @@
 """Cross-entropy of a whole order: every element should stand at its position.
 
 The matrix of soft_permutation is never formed: every element needs one entry of it, which two
-thresholds give. See `_log_mass` for what keeps its logarithm finite.
+thresholds give.
 """
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import torch
@@ -15,6 +14,7 @@ from torch import Tensor
 import lapsum
 
 from .arguments import check_reduction, labels, reduced, softness, wide_row
+from .laplace import log_cdf, log_mass
 
 _OP = "permutation_cross_entropy"
 _lap_sum_inverse: Any = lapsum.lap_sum_inverse
@@ -73,28 +73,6 @@ def _log_entries(x: Tensor, ranks: Tensor, a: Tensor) -> Tensor:
     ranks = ranks.expand(x.shape)
     lower = (b.gather(-1, (ranks - 1).clamp(min=0)) - x) / a
     upper = (b.gather(-1, ranks.clamp(max=n - 2)) - x) / a
-    inside = _log_mass(lower, upper, n)
-    first, last = _log_cdf(upper), _log_cdf(-lower)
+    inside = log_mass(lower, upper, n)
+    first, last = log_cdf(upper), log_cdf(-lower)
     return torch.where(ranks == 0, first, torch.where(ranks == n - 1, last, inside))
-
-
-def _log_mass(lower: Tensor, upper: Tensor, n: int) -> Tensor:
-    """log(F(upper) - F(lower)) for neighbouring thresholds, as seen from an element at 0.
-
-    On one side of the element the mass is e^-near (1 - e^-width) / 2, across it that of both
-    sides. LapSum has a slope of at most n / (2 alpha), so thresholds one level apart are at least
-    2 / n apart in units of alpha, and the mass is at least what that width gives. Where rounding
-    says less (alpha below the spacing of doubles, at ties) this bound takes over: no log of 0.
-    """
-    least = 2 / n
-    width = (upper - lower).clamp(min=least)
-    near = torch.minimum(lower.abs(), upper.abs())
-    beside = -near + torch.log(-torch.expm1(-width))
-    across = -torch.expm1(lower.clamp(max=0)) - torch.expm1(-upper.clamp(min=0))
-    both = torch.log(across.clamp(min=-math.expm1(-least)))
-    return torch.where((lower < 0) & (upper > 0), both, beside) - math.log(2)
-
-
-def _log_cdf(z: Tensor) -> Tensor:
-    below, above = z.clamp(max=0), z.clamp(min=0)
-    return torch.where(z < 0, below - math.log(2), torch.log1p(-torch.exp(-above) / 2))
