@@ -86,6 +86,8 @@ def test_tensors_give_tensors_without_gradient():
         assert not alpha.requires_grad
         np.testing.assert_array_equal(alpha.numpy(), lapsum.suggest_alpha(x, k))
     assert lapsum.suggest_alpha(t.detach().bfloat16(), 3).dtype == torch.float64
+    predicted = torch.full((4,), 3.0, requires_grad=True)
+    torch.testing.assert_close(lapsum.suggest_alpha(t, predicted), alpha, rtol=0, atol=0)
     lapsum.soft_topk(t, 3, alpha).sum().backward()
 
 

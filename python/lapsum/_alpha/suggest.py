@@ -43,7 +43,7 @@ def suggest_alpha(
     The alpha is kept within a factor of 1e6 of the standard deviation of the row: ties at the
     threshold may leave more undecided than was asked for. A row of equal values gives 1. Infinite
     elements are left out. There is no gradient; it costs about 40 evaluations, so ask for it once
-    or now and then, not in every step.
+    or now and then, not in every step, and for a few rows of a large batch.
 
     Args:
         x: array or torch tensor (..., n).
@@ -65,25 +65,34 @@ def suggest_alpha(
     >>> lapsum.soft_topk(x, 2, alpha).round(2)            # 95 % on the two largest
     array([0. , 0.9, 0. , 0.1, 1. ])
     """
-    torch = sys.modules.get("torch")
-    tensor = torch is not None and isinstance(x, torch.Tensor)
-    values = x.detach().cpu().double().numpy() if tensor else np.asarray(x, np.float64)  # type: ignore
+    values, levels = _numbers(x), None if k is None else _numbers(k)
     if values.ndim == 0:
         raise ValueError(f"{_OP}: x must have at least one dimension, got a single number")
     if not 0 < sharpness < 1:
         raise ValueError(f"{_OP}: sharpness must be in (0, 1), got sharpness={sharpness:g}")
     rows = np.moveaxis(values, axis_of(_OP, dim, axis, values.ndim), -1)
-    rows, undecided = _order(rows) if k is None else _choice(rows, k, largest)
+    rows, undecided = _order(rows) if levels is None else _choice(rows, levels, largest)
     alpha = _solve(rows, undecided, 1 - sharpness)
-    return torch.as_tensor(alpha, device=x.device) if tensor else alpha  # type: ignore
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(x, torch.Tensor):
+        return torch.as_tensor(alpha, device=x.device)
+    return alpha
+
+
+def _numbers(value: Any) -> Array:
+    """As float64, whatever the front end."""
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        value = value.detach().cpu().double().numpy()
+    return np.asarray(value, np.float64)
 
 
 Undecided = Callable[[Array], Array]
 
 
-def _choice(rows: Array, k: ArrayLike, largest: bool) -> tuple[Array, Undecided]:
+def _choice(rows: Array, levels: Array, largest: bool) -> tuple[Array, Undecided]:
     """The rows for each k, and the share of elements that are undecided at an alpha."""
-    levels, n = np.asarray(k, np.float64), rows.shape[-1]
+    n = rows.shape[-1]
     if levels.ndim == 0 and not 0 < levels < n:
         raise ValueError(f"{_OP}: k must be in (0, n), got k={levels:g} with n={n}")
     levels = np.where((levels > 0) & (levels < n), levels, np.nan)
