@@ -80,6 +80,16 @@ TEST(Threshold, is_the_root_on_every_family_at_every_softness) {
   }
 }
 
+TEST(Threshold, is_the_root_where_near_levels_share_a_pass) {
+  for (const test::Family& family : test::kFamilies) {
+    for (const double alpha : {1e-4, 0.1, 100.0}) {
+      SCOPED_TRACE(testing::Message() << family.name << ", alpha = " << alpha);
+      expect_roots(family.row(1000), {7.25, 4.5, 5, 6, 6}, alpha);
+      expect_roots(family.row(1000), {500, 501.5}, alpha);
+    }
+  }
+}
+
 TEST(Threshold, is_the_root_on_rows_of_many_chunks) {
   for (const char* name : {"normal", "ties", "clusters", "outlier", "wide gaps"}) {
     SCOPED_TRACE(name);

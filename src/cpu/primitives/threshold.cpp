@@ -143,10 +143,57 @@ class Search {
     return place;
   }
 
+  // body(t, place) for the levels k, all inside (0, n): the first pass is one for all of them, if a
+  // bracket around the lowest and the highest leaves little.
+  template <class Body>
+  void find_each(const T* x, std::ptrdiff_t n, T sign, std::span<const double> k, int budget,
+                 Body&& body) {
+    const auto alone = [&](std::size_t t) {
+      const Arena::Scope scope(arena_);
+      body(t, find(x, n, sign, {}, k[t], budget));
+    };
+    const Arena::Scope scope(arena_);
+    std::span<T> inside;
+    const std::optional<Around> around = enter_together(x, n, sign, k, budget, inside);
+    for (std::size_t t = 0; t < k.size(); ++t) {
+      if (!around) {
+        alone(t);
+        continue;
+      }
+      const Arena::Scope inner(arena_);
+      const Place place = find(inside.data(), std::ssize(inside), 1, *around, k[t], budget - 1);
+      if (place.side == 0) {
+        body(t, place);
+      } else {
+        alone(t);
+      }
+    }
+  }
+
  private:
   struct Bracket {
     double lo, hi;
   };
+
+  std::optional<Around> enter_together(const T* x, std::ptrdiff_t n, T sign,
+                                       std::span<const double> k, int budget,
+                                       std::span<T>& inside) {
+    if (k.size() < 2 || n <= kBase || !is_plain(alpha_)) return std::nullopt;
+    const auto [lowest, highest] = std::minmax_element(k.begin(), k.end());
+    const auto around = [&](double level) {
+      const std::optional<Bracket> aimed = aim(x, n, sign, {}, level);
+      return aimed ? aimed : choose(x, n, sign, {}, level, budget);
+    };
+    const std::optional<Bracket> low = around(*lowest);
+    const std::optional<Bracket> high = around(*highest);
+    if (!low || !high || !(low->lo < high->hi)) return std::nullopt;
+    inside = arena_.take<T>(n);
+    const Bracketed sides = pass(x, n, sign, low->lo, high->hi, inside);
+    if (sides.inside > n / 2) return std::nullopt;
+    inside = inside.first(static_cast<std::size_t>(sides.inside));
+    return Around{{low->lo, sides.left_sum, high->hi, sides.right_sum},
+                  static_cast<double>(sides.left)};
+  }
 
   // Goes on with what lies inside of a bracket; or on one side of it, if it holds one value.
   Place enter(const T* x, std::ptrdiff_t n, T sign, const Around& around, double k,
@@ -336,23 +383,37 @@ template <class T>
 void solve_thresholds(const T* x, std::ptrdiff_t n, double sign, std::span<const double> k,
                       double alpha, std::span<Threshold> b, Arena& arena, int threads) {
   constexpr int kPasses = 16;
+  std::span<double> levels = arena.take<double>(std::ssize(k));
+  std::span<std::size_t> at = arena.take<std::size_t>(std::ssize(k));
+  std::size_t count = 0;
   std::optional<NonFinite> counts;
-  for (std::size_t t = 0; t < k.size(); ++t) {
-    if (k[t] > 0 && k[t] < static_cast<double>(n)) {
-      const Arena::Scope scope(arena);
-      const Place place =
-          Search<T>(alpha, arena, threads).find(x, n, static_cast<T>(sign), {}, k[t], kPasses);
-      const double excess = k[t] - place.around.left_count;
-      const math::Interval& at = place.around.at;
-      const bool met = !(excess >= 0 && at.right_sum == 0) && !(excess <= 0 && at.left_sum == 0);
-      if (place.nan || met) {
-        b[t] = place.nan ? Threshold{kNaN, 0} : math::solve_interval(at, excess, alpha).b;
-        continue;
-      }
-    }
+  const auto saturate = [&](std::size_t t) {
     if (!counts) counts = count_non_finite(x, n, sign, threads);
     b[t] = saturated(*counts, k[t]);
+  };
+  for (std::size_t t = 0; t < k.size(); ++t) {
+    if (k[t] > 0 && k[t] < static_cast<double>(n)) {
+      levels[count] = k[t];
+      at[count++] = t;
+    } else {
+      saturate(t);
+    }
   }
+  Search<T>(alpha, arena, threads)
+      .find_each(x, n, static_cast<T>(sign), levels.first(count), kPasses,
+                 [&](std::size_t i, const Place& place) {
+                   const double excess = levels[i] - place.around.left_count;
+                   const math::Interval& ends = place.around.at;
+                   const bool met = !(excess >= 0 && ends.right_sum == 0) &&
+                                    !(excess <= 0 && ends.left_sum == 0);
+                   if (place.nan) {
+                     b[at[i]] = {kNaN, 0};
+                   } else if (met) {
+                     b[at[i]] = math::solve_interval(ends, excess, alpha).b;
+                   } else {
+                     saturate(at[i]);
+                   }
+                 });
 }
 
 template void solve_thresholds(const float*, std::ptrdiff_t, double, std::span<const double>,
