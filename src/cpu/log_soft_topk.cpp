@@ -2,10 +2,14 @@
 #include "cpu/log_soft_topk.h"
 
 #include "cpu/primitives/mask.h"
+#include "cpu/primitives/pulled_row.h"
 #include "instantiate.h"
 
 namespace lapsum::cpu {
 namespace {
+
+// Weights are cut where they are denormal in float; in q they are divided by their sum.
+constexpr double kPlateau = 1e-20;
 
 struct LogTopK {
   template <class T>
@@ -37,9 +41,10 @@ struct LogTopK {
     return {u, 1, std::min(2 / q.scale(), 1e300)};
   }
 
-  template <class... Arguments>
-  static bool try_vjp(Arguments&&...) {
-    return false;
+  template <class T>
+  static bool try_vjp(const MaskedRow<T>& row, Rows<const T> g, T* gx, double* gk, double* galpha,
+                      Arena& arena, int threads) {
+    return pull_row(row, g, gx, gk, galpha, Curve::log_cdf, kPlateau, arena, threads);
   }
   template <class... Arguments>
   static bool try_jvp(Arguments&&...) {

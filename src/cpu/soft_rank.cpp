@@ -93,7 +93,11 @@ void soft_rank_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T
                   sum_over(row.finite(), inner, [&](std::ptrdiff_t j) { return v[j] * slopes[j]; });
     }
   };
-  if (galpha || !gx.data) return for_each_row(x.count, x.length, threads, row_by_row);
+  if (!gx.data) return for_each_row(x.count, x.length, threads, row_by_row);
+  if (galpha && fits_tile<T>(x.length)) {  // gx has the same bits whether or not alpha is asked for
+    soft_rank_vjp(x, alpha, g, Rows<T>{}, galpha, order, threads);
+    return soft_rank_vjp(x, alpha, g, gx, nullptr, order, threads);
+  }
   const auto tiled = [&](const auto& rows, Arena& arena) {
     float* out = rows.room(arena);
     rank_tile_vjp(rows.tile(), rows.load(g, arena), out, arena);

@@ -48,8 +48,11 @@ template <class T>
 void soft_sort_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T> gx,
                    double* galpha, Order order, Threads threads) {
   const HalfIntegers at(x.length);
-  if (galpha || !gx.data || !fits_tile<T>(x.length)) {
+  if (!gx.data || !fits_tile<T>(x.length)) {
     return lap_sum_inverse_vjp(x, at.levels(), alpha, g, gx, nullptr, galpha, order, threads);
+  }
+  if (galpha) {  // gx has the same bits whether or not alpha is asked for
+    soft_sort_vjp(x, alpha, g, Rows<T>{}, galpha, order, threads);
   }
   const auto tiled = [&](const auto& rows, Arena& arena) {
     float* out = rows.room(arena);

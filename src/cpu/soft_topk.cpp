@@ -2,8 +2,8 @@
 #include "cpu/soft_topk.h"
 
 #include "cpu/primitives/bracket.h"
-#include "cpu/primitives/density.h"
 #include "cpu/primitives/mask.h"
+#include "cpu/primitives/pulled_row.h"
 #include "instantiate.h"
 
 namespace lapsum::cpu {
@@ -21,26 +21,10 @@ struct TopK {
   static Slopes slopes(const Softmax& q, Arena&, int) { return {q.e, 0.5 * q.scale(), 1}; }
   static Saturated saturated(const Saturated& p) { return p; }
 
-  // gr = e (<q, g> - g) / (2 alpha), in two passes.
   template <class T>
   static bool try_vjp(const MaskedRow<T>& row, Rows<const T> g, T* gx, double* gk, double* galpha,
                       Arena& arena, int threads) {
-    const Orientation& o = row.orientation;
-    if (!is_plain(o.alpha)) return false;
-    std::span<Pull<T>> levels = arena.take<Pull<T>>(g.count);
-    double ga = 0;
-    for (std::ptrdiff_t l = 0; l < g.count; ++l) {
-      if (!std::isfinite(row.b[l].anchor)) return false;
-      const DensitySums sums = sum_at(row, row.b[l], g[l], galpha, threads);
-      if (!(sums.total > kPlateau)) return false;
-      levels[l] = {row.b[l], sums.g / sums.total, g[l]};
-      ga += sums.g * (sums.z / sums.total) - sums.gz;
-    }
-    for (std::ptrdiff_t l = 0; gk && l < g.count; ++l) gk[l] = capped<T>(levels[l].mean);
-    if (galpha) *galpha = o.alpha_sign * o.peak() * ga;
-    if (gx && levels.empty()) fill(gx, row.n, 0);
-    if (gx && !levels.empty()) pull<T>(row, levels, gx, threads);
-    return true;
+    return pull_row(row, g, gx, gk, galpha, Curve::cdf, kPlateau, arena, threads);
   }
 
   // The derivative along x is its own adjoint.
@@ -50,33 +34,15 @@ struct TopK {
     std::span<Pull<T>> levels = arena.take<Pull<T>>(dp.count);
     for (std::ptrdiff_t l = 0; l < dp.count; ++l) {
       if (!std::isfinite(row.b[l].anchor)) return false;
-      const DensitySums sums = sum_at(row, row.b[l], dx, false, threads);
+      const DensitySums sums = sum_row(row, row.b[l], dx, false, Curve::cdf, threads);
       if (!(sums.total > kPlateau)) return false;
       levels[l] = {row.b[l], sums.g / sums.total, dx};
     }
     for (std::ptrdiff_t l = 0; l < dp.count; ++l) {
-      pull<T>(row, levels.subspan(static_cast<std::size_t>(l), 1), dp[l], threads);
+      pull_levels<T>(row, levels.subspan(static_cast<std::size_t>(l), 1), dp[l], Curve::cdf,
+                     threads);
     }
     return true;
-  }
-
- private:
-  template <class T>
-  static DensitySums sum_at(const MaskedRow<T>& row, const Threshold& b, const T* g, bool with_z,
-                            int threads) {
-    return sum_chunks<DensitySums>(row.n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      return sum_density(row.x + begin, g + begin, end - begin, row.orientation.sign, b,
-                         row.orientation.alpha, with_z);
-    });
-  }
-
-  template <class T>
-  static void pull(const MaskedRow<T>& row, std::span<const Pull<T>> levels, T* out, int threads) {
-    const Orientation& o = row.orientation;
-    for_each_chunk(row.n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      pull_density(row.x + begin, end - begin, o.sign, levels, begin, o.alpha, o.sign * o.peak(),
-                   out + begin);
-    });
   }
 };
 

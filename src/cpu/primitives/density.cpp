@@ -95,7 +95,14 @@ HWY_INLINE void cdf_in(const T* x, std::ptrdiff_t n, double sign, const Threshol
   wide_cdf_in(x, n, sign, b, alpha, p);
 }
 
-template <bool kWithZ, class T>
+HWY_INLINE V log_slope(D d, V z, V e) {
+  const V above = hn::Div(e, hn::Sub(hn::Set(d, 2.0), e));
+  const V u = hn::IfThenElse(hn::Gt(z, hn::Zero(d)), above, hn::Set(d, 1.0));
+  const V inf = hn::Set(d, std::numeric_limits<double>::infinity());
+  return hn::IfThenElseZero(hn::Lt(hn::Abs(z), inf), u);
+}
+
+template <bool kWithZ, Curve kCurve, class T>
 HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double sign,
                               const Threshold& b, double alpha) {
   const D d;
@@ -112,7 +119,7 @@ HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double s
     const V e = decay(d, t);
     const V with = load_wide(d, g_at);
     total = hn::Add(total, e);
-    with_g = hn::MulAdd(with, e, with_g);
+    with_g = hn::MulAdd(with, kCurve == Curve::cdf ? e : log_slope(d, z, e), with_g);
     if constexpr (kWithZ) {
       const V te = hn::Mul(hn::CopySignToAbs(t, z), e);
       with_t = hn::Add(with_t, te);
@@ -132,7 +139,7 @@ HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double s
   return {sum(total), sum(with_g), kLn2 * sum(with_t), kLn2 * sum(with_gt)};
 }
 
-template <class T>
+template <Curve kCurve, class T>
 HWY_INLINE void pull_in(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,
                         std::ptrdiff_t begin, double alpha, double height, T* out) {
   const D d;
@@ -143,7 +150,10 @@ HWY_INLINE void pull_in(const T* x, std::ptrdiff_t n, double sign, std::span<con
   const auto at = [&](V v, const Pull<T>& level, const T* g) HWY_ATTR {
     const V z = View(sign, level.b).distance(d, v);
     const V e = decay(d, decay.cut(d, hn::Mul(hn::Abs(z), rate)));
-    return hn::Mul(e, hn::Sub(hn::Set(d, level.mean), load_wide(d, g)));
+    const V mean = hn::Set(d, level.mean);
+    const V with = load_wide(d, g);
+    if constexpr (kCurve == Curve::cdf) return hn::Mul(e, hn::Sub(mean, with));
+    return hn::MulSub(mean, e, hn::Mul(log_slope(d, z, e), with));
   };
   const auto finish = [&](V sum, T* to) HWY_ATTR {
     store_narrow(d, hn::Max(hn::Neg(most), hn::Min(most, hn::Mul(scale, sum))), to);
@@ -171,19 +181,24 @@ HWY_INLINE void pull_in(const T* x, std::ptrdiff_t n, double sign, std::span<con
       });
 }
 
-#define LAPSUM_DENSITY_OF(T, name)                                                             \
-  void cdf_##name(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha, \
-                  T* p) {                                                                      \
-    cdf_in(x, n, sign, b, alpha, p);                                                           \
-  }                                                                                            \
-  DensitySums sum_##name(const T* x, const T* g, std::ptrdiff_t n, double sign,                \
-                         const Threshold& b, double alpha, bool with_z) {                      \
-    return with_z ? sum_in<true>(x, g, n, sign, b, alpha)                                      \
-                  : sum_in<false>(x, g, n, sign, b, alpha);                                    \
-  }                                                                                            \
-  void pull_##name(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels, \
-                   std::ptrdiff_t begin, double alpha, double height, T* out) {                \
-    pull_in(x, n, sign, levels, begin, alpha, height, out);                                    \
+#define LAPSUM_DENSITY_OF(T, name)                                                              \
+  void cdf_##name(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,  \
+                  T* p) {                                                                       \
+    cdf_in(x, n, sign, b, alpha, p);                                                            \
+  }                                                                                             \
+  DensitySums sum_##name(const T* x, const T* g, std::ptrdiff_t n, double sign,                 \
+                         const Threshold& b, double alpha, bool with_z, Curve curve) {          \
+    if (curve == Curve::log_cdf) return sum_in<false, Curve::log_cdf>(x, g, n, sign, b, alpha); \
+    return with_z ? sum_in<true, Curve::cdf>(x, g, n, sign, b, alpha)                           \
+                  : sum_in<false, Curve::cdf>(x, g, n, sign, b, alpha);                         \
+  }                                                                                             \
+  void pull_##name(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,  \
+                   std::ptrdiff_t begin, double alpha, double height, T* out, Curve curve) {    \
+    if (curve == Curve::log_cdf) {                                                              \
+      pull_in<Curve::log_cdf>(x, n, sign, levels, begin, alpha, height, out);                   \
+    } else {                                                                                    \
+      pull_in<Curve::cdf>(x, n, sign, levels, begin, alpha, height, out);                       \
+    }                                                                                           \
   }
 LAPSUM_DENSITY_OF(float, float)
 LAPSUM_DENSITY_OF(double, double)
@@ -211,13 +226,13 @@ HWY_EXPORT(pull_double);
   }                                                                                                \
   template <>                                                                                      \
   DensitySums sum_density(const T* x, const T* g, std::ptrdiff_t n, double sign,                   \
-                          const Threshold& b, double alpha, bool with_z) {                         \
-    return HWY_DYNAMIC_DISPATCH(sum_##name)(x, g, n, sign, b, alpha, with_z);                      \
+                          const Threshold& b, double alpha, bool with_z, Curve curve) {            \
+    return HWY_DYNAMIC_DISPATCH(sum_##name)(x, g, n, sign, b, alpha, with_z, curve);               \
   }                                                                                                \
   template <>                                                                                      \
   void pull_density(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,    \
-                    std::ptrdiff_t begin, double alpha, double height, T* out) {                   \
-    HWY_DYNAMIC_DISPATCH(pull_##name)(x, n, sign, levels, begin, alpha, height, out);              \
+                    std::ptrdiff_t begin, double alpha, double height, T* out, Curve curve) {      \
+    HWY_DYNAMIC_DISPATCH(pull_##name)(x, n, sign, levels, begin, alpha, height, out, curve);       \
   }
 LAPSUM_DENSITY_OF(float, float)
 LAPSUM_DENSITY_OF(double, double)

@@ -15,7 +15,12 @@ namespace lapsum::cpu {
 template <class T>
 void cdf_at(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha, T* p);
 
-/// Sums of e and e g, and if wanted of e z and e g z.
+/// Which curve is derived: F, whose slope is e up to a factor; or log F, whose slope is u = e / (2 - e)
+/// for z > 0, else 1, and 0 for an infinite element.
+enum class Curve { cdf, log_cdf };
+
+/// Sums of e and e g, and if wanted of e z and e g z. For log F those with g have u in place of e, and
+/// those with z are not there.
 struct DensitySums {
   double total = 0, g = 0, z = 0, gz = 0;
 
@@ -30,9 +35,9 @@ struct DensitySums {
 
 template <class T>
 DensitySums sum_density(const T* x, const T* g, std::ptrdiff_t n, double sign, const Threshold& b,
-                        double alpha, bool with_z);
+                        double alpha, bool with_z, Curve curve = Curve::cdf);
 
-/// out = height * sum over levels of e (mean - g), cut to T's largest number.
+/// out = height * sum over levels of e (mean - g), or e mean - u g, cut to T's largest number.
 template <class T>
 struct Pull {
   Threshold b;
@@ -41,6 +46,7 @@ struct Pull {
 };
 template <class T>
 void pull_density(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,
-                  std::ptrdiff_t begin, double alpha, double height, T* out);
+                  std::ptrdiff_t begin, double alpha, double height, T* out,
+                  Curve curve = Curve::cdf);
 
 }  // namespace lapsum::cpu

@@ -59,6 +59,11 @@ void mask_vjp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Thres
     double* to_k = gk ? gk + i * k.count() : nullptr;
     double* to_alpha = galpha ? galpha + i : nullptr;
     if (Mask::try_vjp(row, given, to, to_k, to_alpha, arena, inner)) return;
+    // The others have the same bits whether or not alpha is asked for.
+    if (to_alpha && Mask::try_vjp(row, given, to, to_k, nullptr, arena, inner)) {
+      to = nullptr;
+      to_k = nullptr;
+    }
     const std::span<const double> r = load(row.x, n, row.orientation.sign, arena, inner);
     std::span<double> gr = arena.take<double>(to ? n : 0);
     std::fill(gr.begin(), gr.end(), 0.0);

@@ -1,0 +1,55 @@
+// The gradient of a mask in two passes over its row, from T to T, for any number of levels.
+#pragma once
+
+#include "cpu/primitives/bracket.h"
+#include "cpu/primitives/density.h"
+#include "cpu/primitives/masked_row.h"
+
+namespace lapsum::cpu {
+
+template <class T>
+DensitySums sum_row(const MaskedRow<T>& row, const Threshold& b, const T* g, bool with_z,
+                    Curve curve, int threads) {
+  return sum_chunks<DensitySums>(row.n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    return sum_density(row.x + begin, g + begin, end - begin, row.orientation.sign, b,
+                       row.orientation.alpha, with_z, curve);
+  });
+}
+
+template <class T>
+void pull_levels(const MaskedRow<T>& row, std::span<const Pull<T>> levels, T* out, Curve curve,
+                 int threads) {
+  const Orientation& o = row.orientation;
+  const double height = o.sign * o.peak() * (curve == Curve::cdf ? 1 : 2);
+  for_each_chunk(row.n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    pull_density(row.x + begin, end - begin, o.sign, levels, begin, o.alpha, height, out + begin,
+                 curve);
+  });
+}
+
+/// gr = e (<q, g> - g) / (2 alpha), or (<u, g> q - u g) / alpha for log F. False, and nothing done,
+/// where there is a slower way only: at a sum of weights of `least` or less, for an infinite
+/// threshold, and in alpha for log F.
+template <class T>
+bool pull_row(const MaskedRow<T>& row, Rows<const T> g, T* gx, double* gk, double* galpha,
+              Curve curve, double least, Arena& arena, int threads) {
+  const Orientation& o = row.orientation;
+  if (!is_plain(o.alpha) || (galpha && curve != Curve::cdf)) return false;
+  std::span<Pull<T>> levels = arena.take<Pull<T>>(g.count);
+  double ga = 0;
+  for (std::ptrdiff_t l = 0; l < g.count; ++l) {
+    if (!std::isfinite(row.b[l].anchor)) return false;
+    const DensitySums sums = sum_row(row, row.b[l], g[l], galpha, curve, threads);
+    if (!(sums.total > least)) return false;
+    levels[l] = {row.b[l], sums.g / sums.total, g[l]};
+    ga += sums.g * (sums.z / sums.total) - sums.gz;
+  }
+  const double per_level = curve == Curve::cdf ? 1 : 2;
+  for (std::ptrdiff_t l = 0; gk && l < g.count; ++l) gk[l] = capped<T>(per_level * levels[l].mean);
+  if (galpha) *galpha = o.alpha_sign * o.peak() * ga;
+  if (gx && levels.empty()) fill(gx, row.n, 0);
+  if (gx && !levels.empty()) pull_levels<T>(row, levels, gx, curve, threads);
+  return true;
+}
+
+}  // namespace lapsum::cpu
