@@ -1,8 +1,12 @@
-// db = <q, dr> + 2 alpha / total dk + <q, z> dalpha, q and total being the weights of the root.
+// db = <q, dr> + 2 alpha / total dk + <q, z> dalpha, q and total being the weights of the root. Few
+// levels of a long row are found by search, as those of a top-k, and need no sort.
 #include "cpu/lap_sum_inverse.h"
 
+#include "cpu/primitives/bracket.h"
+#include "cpu/primitives/density.h"
 #include "cpu/primitives/points.h"
 #include "cpu/primitives/sorted_row.h"
+#include "cpu/primitives/threshold.h"
 #include "instantiate.h"
 
 namespace lapsum::cpu {
@@ -35,6 +39,59 @@ std::span<double> alpha_slopes(const Decays& decays, std::span<const double> k, 
   return out;
 }
 
+// Whether levels are searched for: by the shape alone, not by what a row holds.
+bool are_few(std::ptrdiff_t n, std::ptrdiff_t levels) { return levels <= 4 && n > 64; }
+
+std::span<Threshold> search(std::span<const double> x, const Orientation& orientation,
+                            const double* k, std::ptrdiff_t count, Arena& arena, int threads) {
+  std::span<Threshold> b = arena.take<Threshold>(count);
+  solve_thresholds(x.data(), std::ssize(x), orientation.sign, {k, static_cast<std::size_t>(count)},
+                   orientation.alpha, b, arena, threads);
+  return b;
+}
+
+// The gradients of a row at few levels; false, and nothing done, on a plateau and for NaN.
+template <class T>
+bool few_vjp(std::span<const double> x, const Orientation& orientation, const double* k,
+             std::span<const T> g, T* gr, double* gk, double* galpha, Arena& arena, int threads) {
+  constexpr double kPlateau = 1e-200;
+  const std::ptrdiff_t n = std::ssize(x);
+  if (!orientation.valid || !is_plain(orientation.alpha)) return false;
+  const std::span<const Threshold> b = search(x, orientation, k, std::ssize(g), arena, threads);
+  std::span<double> zeros = arena.take<double>(n);
+  std::fill(zeros.begin(), zeros.end(), 0.0);
+  std::span<Pull<double>> pulls = arena.take<Pull<double>>(std::ssize(g));
+  std::span<double> slopes = arena.take<double>(std::ssize(g));
+  std::size_t finite = 0;
+  double ga = 0;
+  for (std::size_t t = 0; t < g.size(); ++t) {
+    slopes[t] = 0;
+    if (std::isnan(b[t].anchor)) return false;
+    if (std::isinf(b[t].anchor)) continue;
+    const auto sums =
+        sum_chunks<DensitySums>(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+          return sum_density(x.data() + begin, zeros.data() + begin, end - begin, orientation.sign,
+                             b[t], orientation.alpha, true);
+        });
+    if (!(sums.total > kPlateau)) return false;
+    const double given = static_cast<double>(g[t]);
+    pulls[finite++] = {b[t], given / sums.total, zeros.data()};
+    slopes[t] = orientation.sign * given * (2 * orientation.alpha / sums.total);
+    ga += orientation.sign * given * (sums.z / sums.total);
+  }
+  for (std::size_t t = 0; gk && t < g.size(); ++t) gk[t] = capped<T>(slopes[t]);
+  if (galpha) *galpha = orientation.alpha_sign * ga;
+  if (gr && finite == 0) fill(gr, n, 0);
+  if (!gr || finite == 0) return true;
+  std::span<double> out = arena.take<double>(n);
+  for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    pull_density<double>(x.data() + begin, end - begin, orientation.sign, pulls.first(finite),
+                         begin, orientation.alpha, 1, out.data() + begin);
+    narrow_all(begin, end, gr, [&](std::ptrdiff_t j) { return out[j]; });
+  });
+  return true;
+}
+
 }  // namespace
 
 template <class T>
@@ -43,6 +100,13 @@ void lap_sum_inverse(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows
   const std::ptrdiff_t m = k.count();
   for_each_row(r.count, r.length + m, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const Orientation orientation(alpha[i], order);
+    if (orientation.valid && are_few(r.length, m)) {
+      const auto roots =
+          search(load(r[i], r.length, 1, arena, inner), orientation, k[i], m, arena, inner);
+      return narrow_all(0, m, b[i], [&](std::ptrdiff_t t) {
+        return orientation.sign * (roots[t].anchor + roots[t].offset);
+      });
+    }
     const SortedRow row = sort_row(r[i], r.length, orientation, Need::keys, arena, inner);
     if (!row.valid || r.length == 0) return fill(b[i], m, kNaN);
     const Scans<0> ones = scan_both<0>(row.decays, {}, arena, inner);
@@ -62,6 +126,12 @@ void lap_sum_inverse_vjp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
   const std::ptrdiff_t m = k.count();
   for_each_row(r.count, r.length + m, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const Orientation orientation(alpha[i], order);
+    if (are_few(r.length, m) &&
+        few_vjp<T>(load(r[i], r.length, 1, arena, inner), orientation, k[i],
+                   {g[i], static_cast<std::size_t>(m)}, gr.data ? gr[i] : nullptr,
+                   gk ? gk + i * m : nullptr, galpha ? galpha + i : nullptr, arena, inner)) {
+      return;
+    }
     const SortedRow row = sort_row(r[i], r.length, orientation, Need::order, arena, inner);
     if (gr.data) fill(gr[i], r.length, row.valid ? 0 : kNaN);
     if (gk) fill(gk + i * m, m, row.valid ? 0 : kNaN);
