@@ -108,6 +108,20 @@ TEST(Scratch, keeps_memory_for_the_next_call_of_the_thread) {
   EXPECT_EQ(take(10), first);
 }
 
+TEST(Scratch, counts_what_calls_inside_of_calls_keep) {
+  const auto take = [](Scratch& scratch) {
+    const Arena::Scope scope(scratch[0]);
+    scratch[0].take<std::byte>(static_cast<std::ptrdiff_t>(Scratch::kMostKept / 4));
+  };
+  for (int call = 0; call < 8; ++call) {
+    Scratch outer(1);
+    take(outer);
+    Scratch inner(1);
+    take(inner);
+  }
+  EXPECT_GE(Scratch(1)[0].bytes(), Scratch::kMostKept / 4);
+}
+
 TEST(Scratch, keeps_no_more_than_it_says) {
   const auto kept = [] { return Scratch(1)[0].bytes(); };
   const auto take = [](std::size_t bytes) {

@@ -31,6 +31,8 @@ Scratch::Scratch(int threads) : arenas_(std::exchange(kept.arenas, {})) {
 }
 
 Scratch::~Scratch() {
+  kept_by_all -= std::exchange(kept.bytes, 0);  // a call inside of this one may have kept its own
+  kept.arenas.clear();
   std::size_t bytes = 0;
   for (const Arena& arena : arenas_) bytes += arena.bytes();
   if (kept_by_all.fetch_add(bytes) + bytes > kMostKept) {
