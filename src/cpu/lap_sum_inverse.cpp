@@ -2,11 +2,9 @@
 // levels of a long row are found by search, as those of a top-k, and need no sort.
 #include "cpu/lap_sum_inverse.h"
 
-#include "cpu/primitives/bracket.h"
-#include "cpu/primitives/density.h"
 #include "cpu/primitives/points.h"
+#include "cpu/primitives/pulled_row.h"
 #include "cpu/primitives/sorted_row.h"
-#include "cpu/primitives/threshold.h"
 #include "instantiate.h"
 
 namespace lapsum::cpu {
@@ -54,10 +52,10 @@ std::span<Threshold> search(std::span<const double> x, const Orientation& orient
 template <class T>
 bool few_vjp(std::span<const double> x, const Orientation& orientation, const double* k,
              std::span<const T> g, T* gr, double* gk, double* galpha, Arena& arena, int threads) {
-  constexpr double kPlateau = 1e-200;
   const std::ptrdiff_t n = std::ssize(x);
   if (!orientation.valid || !is_plain(orientation.alpha)) return false;
   const std::span<const Threshold> b = search(x, orientation, k, std::ssize(g), arena, threads);
+  const MaskedRow<double> row{x.data(), n, orientation, b};
   std::span<double> zeros = arena.take<double>(n);
   std::fill(zeros.begin(), zeros.end(), 0.0);
   std::span<Pull<double>> pulls = arena.take<Pull<double>>(std::ssize(g));
@@ -68,14 +66,14 @@ bool few_vjp(std::span<const double> x, const Orientation& orientation, const do
     slopes[t] = 0;
     if (std::isnan(b[t].anchor)) return false;
     if (std::isinf(b[t].anchor)) continue;
-    const auto sums =
-        sum_chunks<DensitySums>(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-          return sum_density(x.data() + begin, zeros.data() + begin, end - begin, orientation.sign,
-                             b[t], orientation.alpha, true);
-        });
-    if (!(sums.total > kPlateau)) return false;
+    DensitySums sums;
+    Pull<double>& pull = pulls[finite++];
+    if (!weigh_level(row, static_cast<std::ptrdiff_t>(t), zeros.data(), true, Curve::cdf, kPlateau,
+                     threads, pull, sums)) {
+      return false;
+    }
     const double given = static_cast<double>(g[t]);
-    pulls[finite++] = {b[t], given / sums.total, zeros.data()};
+    pull.mean = given / sums.total;
     slopes[t] = orientation.sign * given * (2 * orientation.alpha / sums.total);
     ga += orientation.sign * given * (sums.z / sums.total);
   }

@@ -9,7 +9,7 @@ namespace lapsum::cpu {
 namespace {
 
 // Weights are cut where they are denormal in float; in q they are divided by their sum.
-constexpr double kPlateau = 1e-20;
+constexpr double kLeast = 1e-20;
 
 struct LogTopK {
   template <class T>
@@ -44,7 +44,7 @@ struct LogTopK {
   template <class T>
   static bool try_vjp(const MaskedRow<T>& row, Rows<const T> g, T* gx, double* gk, double* galpha,
                       Arena& arena, int threads) {
-    return pull_row(row, g, gx, gk, galpha, Curve::log_cdf, kPlateau, arena, threads);
+    return pull_row(row, g, gx, gk, galpha, Curve::log_cdf, kLeast, arena, threads);
   }
   template <class... Arguments>
   static bool try_jvp(Arguments&&...) {

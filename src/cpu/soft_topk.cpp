@@ -9,9 +9,6 @@
 namespace lapsum::cpu {
 namespace {
 
-// The weights e, not shifted to have a largest one of 1, carry all of q if their sum is not less.
-constexpr double kPlateau = 1e-200;
-
 struct TopK {
   template <class T>
   static void values(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,
@@ -33,10 +30,10 @@ struct TopK {
     if (!is_plain(row.orientation.alpha)) return false;
     std::span<Pull<T>> levels = arena.take<Pull<T>>(dp.count);
     for (std::ptrdiff_t l = 0; l < dp.count; ++l) {
-      if (!std::isfinite(row.b[l].anchor)) return false;
-      const DensitySums sums = sum_row(row, row.b[l], dx, false, Curve::cdf, threads);
-      if (!(sums.total > kPlateau)) return false;
-      levels[l] = {row.b[l], sums.g / sums.total, dx};
+      DensitySums sums;
+      if (!weigh_level(row, l, dx, false, Curve::cdf, kPlateau, threads, levels[l], sums)) {
+        return false;
+      }
     }
     for (std::ptrdiff_t l = 0; l < dp.count; ++l) {
       pull_levels<T>(row, levels.subspan(static_cast<std::size_t>(l), 1), dp[l], Curve::cdf,

@@ -66,6 +66,14 @@ class Kernel:
         inputs.append(alpha if isinstance(alpha, float) else _flat(alpha, rows).reshape(-1))
         return inputs
 
+    def _results(self, args: Sequence[Any]) -> int:
+        """How many rows the result has: for a mask one per level."""
+        return prod(self.batch(args) if self.mask else args[0].shape[:-1])
+
+    def _room(self, args: Sequence[Any], keep: bool) -> tuple[Tensor, Thresholds | None]:
+        thresholds = np.empty((self._results(args), 2)) if keep and self.mask else None
+        return args[0].new_empty(self.result_shape(args)), thresholds
+
     def value(
         self,
         args: Sequence[Any],
@@ -77,12 +85,11 @@ class Kernel:
         if args[0].dtype in HALF:
             return self._value_of_half(args, flags, threads, keep)
         rows, threads = prod(args[0].shape[:-1]), threads or torch.get_num_threads()
-        results = prod(self.batch(args)) if self.mask else rows
-        out = args[0].new_empty(self.result_shape(args))
-        thresholds = np.empty((results, 2)) if keep and self.mask else None
+        out, thresholds = self._room(args, keep)
         extra = () if thresholds is None else (thresholds,)
         if rows:
             inputs = self._inputs(args, rows)
+            results = self._results(args)
             getattr(_core, self.name)(*inputs, _flat(out, results), *flags, threads, *extra)
         return out, thresholds
 
@@ -99,18 +106,14 @@ class Kernel:
         if args[0].dtype in HALF:
             return self._vjp_of_half(args, flags, threads, saved, g, needs)
         rows, threads = prod(args[0].shape[:-1]), threads or torch.get_num_threads()
-        results = prod(self.batch(args)) if self.mask else rows
-        grads = [
-            a.new_empty(a.shape) if need and isinstance(a, Tensor) else None
-            for a, need in zip(args, needs, strict=True)
-        ]
+        grads = _room_for_gradients(args, needs)
         if not rows:
             return grads
         outs = [
             t if t is None else _flat(t, rows) if i < self.arrays else t.numpy().reshape(-1)
             for i, t in enumerate(grads)
         ]
-        inputs = [*self._inputs(args, rows), _flat(g, results)]
+        inputs = [*self._inputs(args, rows), _flat(g, self._results(args))]
         extra = () if saved is None else (saved,)
         getattr(_core, f"{self.name}_vjp")(*inputs, *outs, *flags, threads, *extra)
         return grads
@@ -118,9 +121,7 @@ class Kernel:
     def _value_of_half(
         self, args: Sequence[Any], flags: Sequence[Any], threads: int, keep: bool
     ) -> tuple[Tensor, Thresholds | None]:
-        out = args[0].new_empty(self.result_shape(args))
-        results = prod(self.batch(args)) if self.mask else prod(args[0].shape[:-1])
-        thresholds = np.empty((results, 2)) if keep and self.mask else None
+        out, thresholds = self._room(args, keep)
         for rows, block, own in self._blocks(args):
             part, kept = self.value(block, flags, threads, keep)
             _rows(out, args)[rows] = part.reshape(part.shape[0], -1)
@@ -137,10 +138,7 @@ class Kernel:
         g: Tensor,
         needs: Sequence[bool],
     ) -> list[Tensor | None]:
-        grads = [
-            a.new_empty(a.shape) if need and isinstance(a, Tensor) else None
-            for a, need in zip(args, needs, strict=True)
-        ]
+        grads = _room_for_gradients(args, needs)
         for rows, block, own in self._blocks(args):
             given = _rows(g, args)[rows].to(torch.float32).reshape(self.result_shape(block))
             kept = None if saved is None else saved[own]
@@ -165,6 +163,13 @@ class Kernel:
             own = slice(rows.start * each, rows.stop * each)
             parts = [a if isinstance(a, float) else a[rows] for a in numbers]
             yield rows, [x[rows].to(torch.float32), *parts], own
+
+
+def _room_for_gradients(args: Sequence[Any], needs: Sequence[bool]) -> list[Tensor | None]:
+    return [
+        a.new_empty(a.shape) if need and isinstance(a, Tensor) else None
+        for a, need in zip(args, needs, strict=True)
+    ]
 
 
 def _rows(t: Tensor, args: Sequence[Any]) -> Tensor:

@@ -1,5 +1,5 @@
-// e^{-distance / alpha} in vector registers, in double lanes for rows of float and double alike: a
-// float row costs a shorter polynomial, and its results are rounded once.
+// e^{-distance / alpha} in vector registers: in double lanes for rows of both types, with a shorter
+// polynomial for float; and for float rows in float lanes, as two floats.
 // Included once per instruction set, after hwy/highway.h.
 #if defined(LAPSUM_DECAY_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAPSUM_DECAY_INL_H

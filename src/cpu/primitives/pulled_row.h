@@ -16,6 +16,21 @@ DensitySums sum_row(const MaskedRow<T>& row, const Threshold& b, const T* g, boo
   });
 }
 
+/// Below this sum the weights e, which are not shifted to have a largest one of 1, do not carry all
+/// of q.
+inline constexpr double kPlateau = 1e-200;
+
+/// The pull of threshold l with g, and the sums it is made of; false if the threshold is infinite or
+/// the sum of weights is not above `least`.
+template <class T>
+bool weigh_level(const MaskedRow<T>& row, std::ptrdiff_t l, const T* g, bool with_z, Curve curve,
+                 double least, int threads, Pull<T>& level, DensitySums& sums) {
+  if (!std::isfinite(row.b[l].anchor)) return false;
+  sums = sum_row(row, row.b[l], g, with_z, curve, threads);
+  level = {row.b[l], sums.g / sums.total, g};
+  return sums.total > least;
+}
+
 template <class T>
 void pull_levels(const MaskedRow<T>& row, std::span<const Pull<T>> levels, T* out, Curve curve,
                  int threads) {
@@ -38,10 +53,8 @@ bool pull_row(const MaskedRow<T>& row, Rows<const T> g, T* gx, double* gk, doubl
   std::span<Pull<T>> levels = arena.take<Pull<T>>(g.count);
   double ga = 0;
   for (std::ptrdiff_t l = 0; l < g.count; ++l) {
-    if (!std::isfinite(row.b[l].anchor)) return false;
-    const DensitySums sums = sum_row(row, row.b[l], g[l], galpha, curve, threads);
-    if (!(sums.total > least)) return false;
-    levels[l] = {row.b[l], sums.g / sums.total, g[l]};
+    DensitySums sums;
+    if (!weigh_level(row, l, g[l], galpha, curve, least, threads, levels[l], sums)) return false;
     ga += sums.g * (sums.z / sums.total) - sums.gz;
   }
   const double per_level = curve == Curve::cdf ? 1 : 2;
