@@ -8,20 +8,25 @@ namespace lapsum {
 
 /// `count` rows of `length` contiguous elements each, `stride` elements from one row to the next.
 /// A stride of 0 repeats one row. A view without data stands for an optional argument left out.
+/// The first argument of an operation may be ragged: `lengths`, if given, says how many elements at
+/// the front of each row there are (numbers beyond [0, length] saturate). The rest is padding: it is
+/// never read and has no part in anything; results for it are 0, log p is -inf.
 template <class T>
 struct Rows {
   T* data = nullptr;
   std::ptrdiff_t count = 0;
   std::ptrdiff_t length = 0;
   std::ptrdiff_t stride = 0;
+  const std::ptrdiff_t* lengths = nullptr;
 
   Rows() = default;
-  Rows(T* data, std::ptrdiff_t count, std::ptrdiff_t length, std::ptrdiff_t stride)
-      : data(data), count(count), length(length), stride(stride) {}
+  Rows(T* data, std::ptrdiff_t count, std::ptrdiff_t length, std::ptrdiff_t stride,
+       const std::ptrdiff_t* lengths = nullptr)
+      : data(data), count(count), length(length), stride(stride), lengths(lengths) {}
   Rows(T* data, std::ptrdiff_t count, std::ptrdiff_t length) : Rows(data, count, length, length) {}
 
   T* operator[](std::ptrdiff_t row) const { return data + row * stride; }
-  operator Rows<const T>() const { return {data, count, length, stride}; }
+  operator Rows<const T>() const { return {data, count, length, stride, lengths}; }
 };
 
 /// A number for every row: the same for all, or one each.
@@ -35,6 +40,10 @@ class PerRow {
   bool is_number() const { return is_number_; }
   bool has_data() const { return is_number_ || numbers_ != nullptr; }
   double operator[](std::ptrdiff_t row) const { return is_number_ ? number_ : numbers_[row]; }
+  /// The numbers of the rows from `row` on.
+  PerRow from(std::ptrdiff_t row) const {
+    return is_number_ || !numbers_ ? *this : PerRow(numbers_ + row);
+  }
 
  private:
   const double* numbers_ = nullptr;
@@ -55,6 +64,10 @@ class Levels {
   std::ptrdiff_t count() const { return count_; }
   const double* operator[](std::ptrdiff_t row) const {
     return is_number_ ? &number_ : data_ + row * stride_;
+  }
+  /// The levels of the rows from `row` on.
+  Levels from(std::ptrdiff_t row) const {
+    return is_number_ || !data_ ? *this : Levels(data_ + row * stride_, count_, stride_);
   }
 
  private:

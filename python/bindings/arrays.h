@@ -27,6 +27,9 @@ using Optional = std::optional<Array<T>>;
 using Numbers = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using ConstNumbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using AlphaArgument = std::variant<double, ConstNumbers>;
+/// How many elements of each row there are, for a ragged batch.
+using Lengths =
+    std::optional<nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
 using LevelsArgument = std::variant<double, Array<const double>>;
 
 inline void require(bool condition, const char* name, const char* must) {
@@ -44,6 +47,18 @@ Rows<T> rows(const char* name, const Array<T>& a) {
 template <class T>
 Rows<T> rows(const char* name, const Optional<T>& a) {
   return a ? rows(name, *a) : Rows<T>{};
+}
+
+/// As `rows`, of a batch that may be ragged.
+template <class T>
+Rows<T> rows(const char* name, const Array<T>& a, const Lengths& lengths) {
+  static_assert(sizeof(std::int64_t) == sizeof(std::ptrdiff_t));
+  Rows<T> view = rows(name, a);
+  if (!lengths) return view;
+  require(static_cast<std::ptrdiff_t>(lengths->shape(0)) == view.count, "lengths",
+          "have one number per row");
+  view.lengths = reinterpret_cast<const std::ptrdiff_t*>(lengths->data());
+  return view;
 }
 
 inline PerRow per_row(const AlphaArgument& alpha, std::ptrdiff_t count) {

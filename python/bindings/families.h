@@ -12,19 +12,20 @@ void bind_ordered(nb::module_& m, const std::string& name, decltype(soft_rank<T>
   m.def(
       name.c_str(),
       [=](const Array<const T>& x, const AlphaArgument& alpha, const Array<T>& out, bool descending,
-          int threads) {
-        const auto row = rows("x", x);
+          int threads, const Lengths& lengths) {
+        const auto row = rows("x", x, lengths);
         const auto softness = per_row(alpha, row.count);
         const auto to = rows("out", out);
         const nb::gil_scoped_release release;
         value(row, softness, to, order(descending), threads);
       },
-      "x"_a.noconvert(), "alpha"_a, "out"_a.noconvert(), "descending"_a, "threads"_a);
+      "x"_a.noconvert(), "alpha"_a, "out"_a.noconvert(), "descending"_a, "threads"_a,
+      "lengths"_a.noconvert() = nb::none());
   m.def((name + "_vjp").c_str(),
         [=](const Array<const T>& x, const AlphaArgument& alpha, const Array<const T>& g,
             const Optional<T>& gx, const std::optional<Numbers>& galpha, bool descending,
-            int threads) {
-          const auto row = rows("x", x);
+            int threads, const Lengths& lengths) {
+          const auto row = rows("x", x, lengths);
           const auto softness = per_row(alpha, row.count);
           const auto given = rows("g", g);
           const auto to_x = rows("gx", gx);
@@ -33,12 +34,13 @@ void bind_ordered(nb::module_& m, const std::string& name, decltype(soft_rank<T>
           vjp(row, softness, given, to_x, to_alpha, order(descending), threads);
         },
         "x"_a.noconvert(), "alpha"_a, "g"_a.noconvert(), "gx"_a.noconvert().none(),
-        "galpha"_a.noconvert().none(), "descending"_a, "threads"_a);
+        "galpha"_a.noconvert().none(), "descending"_a, "threads"_a,
+        "lengths"_a.noconvert() = nb::none());
   m.def((name + "_jvp").c_str(),
         [=](const Array<const T>& x, const AlphaArgument& alpha, const Optional<const T>& dx,
             const std::optional<ConstNumbers>& dalpha, const Array<T>& dout, bool descending,
-            int threads) {
-          const auto row = rows("x", x);
+            int threads, const Lengths& lengths) {
+          const auto row = rows("x", x, lengths);
           const auto softness = per_row(alpha, row.count);
           const auto along_x = rows("dx", dx);
           const double* along_alpha = numbers("dalpha", dalpha, row.count);
@@ -47,7 +49,7 @@ void bind_ordered(nb::module_& m, const std::string& name, decltype(soft_rank<T>
           jvp(row, softness, along_x, along_alpha, to, order(descending), threads);
         },
         "x"_a.noconvert(), "alpha"_a, "dx"_a.noconvert().none(), "dalpha"_a.noconvert().none(),
-        "dout"_a.noconvert(), "descending"_a, "threads"_a);
+        "dout"_a.noconvert(), "descending"_a, "threads"_a, "lengths"_a.noconvert() = nb::none());
 }
 
 /// soft_topk and log_soft_topk: a row, levels and alpha to masks. `keep` receives thresholds that
@@ -58,8 +60,9 @@ void bind_mask(nb::module_& m, const std::string& name, decltype(soft_topk<T>)* 
   m.def(
       name.c_str(),
       [=](const Array<const T>& x, const LevelsArgument& k, const AlphaArgument& alpha,
-          const Array<T>& out, bool descending, int threads, const Optional<double>& keep) {
-        const auto row = rows("x", x);
+          const Array<T>& out, bool descending, int threads, const Optional<double>& keep,
+          const Lengths& lengths) {
+        const auto row = rows("x", x, lengths);
         const auto at = levels("k", k, row.count);
         const auto softness = per_row(alpha, row.count);
         const auto to = rows("out", out);
@@ -68,13 +71,13 @@ void bind_mask(nb::module_& m, const std::string& name, decltype(soft_topk<T>)* 
         value(row, at, softness, to, kept, order(descending), threads);
       },
       "x"_a.noconvert(), "k"_a, "alpha"_a, "out"_a.noconvert(), "descending"_a, "threads"_a,
-      "keep"_a.noconvert() = nb::none());
+      "keep"_a.noconvert() = nb::none(), "lengths"_a.noconvert() = nb::none());
   m.def((name + "_vjp").c_str(),
         [=](const Array<const T>& x, const LevelsArgument& k, const AlphaArgument& alpha,
             const Array<const T>& g, const Optional<T>& gx, const std::optional<Numbers>& gk,
             const std::optional<Numbers>& galpha, bool descending, int threads,
-            const Optional<const double>& saved) {
-          const auto row = rows("x", x);
+            const Optional<const double>& saved, const Lengths& lengths) {
+          const auto row = rows("x", x, lengths);
           const auto at = levels("k", k, row.count);
           const auto softness = per_row(alpha, row.count);
           const auto given = rows("g", g);
@@ -87,13 +90,13 @@ void bind_mask(nb::module_& m, const std::string& name, decltype(soft_topk<T>)* 
         },
         "x"_a.noconvert(), "k"_a, "alpha"_a, "g"_a.noconvert(), "gx"_a.noconvert().none(),
         "gk"_a.noconvert().none(), "galpha"_a.noconvert().none(), "descending"_a, "threads"_a,
-        "saved"_a.noconvert() = nb::none());
+        "saved"_a.noconvert() = nb::none(), "lengths"_a.noconvert() = nb::none());
   m.def((name + "_jvp").c_str(),
         [=](const Array<const T>& x, const LevelsArgument& k, const AlphaArgument& alpha,
             const Optional<const T>& dx, const std::optional<ConstNumbers>& dk,
             const std::optional<ConstNumbers>& dalpha, const Array<T>& dout, bool descending,
-            int threads, const Optional<const double>& saved) {
-          const auto row = rows("x", x);
+            int threads, const Optional<const double>& saved, const Lengths& lengths) {
+          const auto row = rows("x", x, lengths);
           const auto at = levels("k", k, row.count);
           const auto softness = per_row(alpha, row.count);
           const auto along_x = rows("dx", dx);
@@ -107,7 +110,7 @@ void bind_mask(nb::module_& m, const std::string& name, decltype(soft_topk<T>)* 
         },
         "x"_a.noconvert(), "k"_a, "alpha"_a, "dx"_a.noconvert().none(), "dk"_a.noconvert().none(),
         "dalpha"_a.noconvert().none(), "dout"_a.noconvert(), "descending"_a, "threads"_a,
-        "saved"_a.noconvert() = nb::none());
+        "saved"_a.noconvert() = nb::none(), "lengths"_a.noconvert() = nb::none());
 }
 
 /// What an operation with an order takes, and how it is called; others have neither.
@@ -128,8 +131,8 @@ void bind_inverse(nb::module_& m, const std::string& name,
   m.def(
       name.c_str(),
       [=](const Array<const T>& r, const LevelsArgument& k, const AlphaArgument& alpha,
-          const Array<T>& out, Flag<Orders>... descending, int threads) {
-        const auto row = rows("r", r);
+          const Array<T>& out, Flag<Orders>... descending, int threads, const Lengths& lengths) {
+        const auto row = rows("r", r, lengths);
         const auto at = levels("k", k, row.count);
         const auto softness = per_row(alpha, row.count);
         const auto to = rows("out", out);
@@ -137,12 +140,13 @@ void bind_inverse(nb::module_& m, const std::string& name,
         value(row, at, softness, to, order(descending)..., threads);
       },
       "r"_a.noconvert(), "k"_a, "alpha"_a, "out"_a.noconvert(), nb::arg(kFlag<Orders>)...,
-      "threads"_a);
+      "threads"_a, "lengths"_a.noconvert() = nb::none());
   m.def((name + "_vjp").c_str(),
         [=](const Array<const T>& r, const LevelsArgument& k, const AlphaArgument& alpha,
             const Array<const T>& g, const Optional<T>& gr, const std::optional<Numbers>& gk,
-            const std::optional<Numbers>& galpha, Flag<Orders>... descending, int threads) {
-          const auto row = rows("r", r);
+            const std::optional<Numbers>& galpha, Flag<Orders>... descending, int threads,
+            const Lengths& lengths) {
+          const auto row = rows("r", r, lengths);
           const auto at = levels("k", k, row.count);
           const auto softness = per_row(alpha, row.count);
           const auto given = rows("g", g);
@@ -154,13 +158,13 @@ void bind_inverse(nb::module_& m, const std::string& name,
         },
         "r"_a.noconvert(), "k"_a, "alpha"_a, "g"_a.noconvert(), "gr"_a.noconvert().none(),
         "gk"_a.noconvert().none(), "galpha"_a.noconvert().none(), nb::arg(kFlag<Orders>)...,
-        "threads"_a);
+        "threads"_a, "lengths"_a.noconvert() = nb::none());
   m.def((name + "_jvp").c_str(),
         [=](const Array<const T>& r, const LevelsArgument& k, const AlphaArgument& alpha,
             const Optional<const T>& dr, const std::optional<ConstNumbers>& dk,
             const std::optional<ConstNumbers>& dalpha, const Array<T>& dout,
-            Flag<Orders>... descending, int threads) {
-          const auto row = rows("r", r);
+            Flag<Orders>... descending, int threads, const Lengths& lengths) {
+          const auto row = rows("r", r, lengths);
           const auto at = levels("k", k, row.count);
           const auto softness = per_row(alpha, row.count);
           const auto along_r = rows("dr", dr);
@@ -171,8 +175,8 @@ void bind_inverse(nb::module_& m, const std::string& name,
           jvp(row, at, softness, along_r, along_k, along_alpha, to, order(descending)..., threads);
         },
         "r"_a.noconvert(), "k"_a, "alpha"_a, "dr"_a.noconvert().none(), "dk"_a.noconvert().none(),
-        "dalpha"_a.noconvert().none(), "dout"_a.noconvert(), nb::arg(kFlag<Orders>)...,
-        "threads"_a);
+        "dalpha"_a.noconvert().none(), "dout"_a.noconvert(), nb::arg(kFlag<Orders>)..., "threads"_a,
+        "lengths"_a.noconvert() = nb::none());
 }
 
 }  // namespace lapsum::python

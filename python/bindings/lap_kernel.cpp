@@ -19,8 +19,8 @@ void bind(nb::module_& m) {
       "lap_kernel",
       [](const Array<const T>& r, const Array<const T>& w, const Array<const T>& x,
          const AlphaArgument& alpha, const Array<T>& y, const std::string& shape, int order,
-         int threads) {
-        const auto row = rows("r", r);
+         int threads, const Lengths& lengths) {
+        const auto row = rows("r", r, lengths);
         const auto weights = rows("w", w);
         const auto at = rows("x", x);
         const auto softness = per_row(alpha, row.count);
@@ -30,7 +30,7 @@ void bind(nb::module_& m) {
         lap_kernel<T>(row, weights, at, softness, kernel, out, threads);
       },
       "r"_a.noconvert(), "w"_a.noconvert(), "x"_a.noconvert(), "alpha"_a, "y"_a.noconvert(),
-      "shape"_a, "order"_a, "threads"_a);
+      "shape"_a, "order"_a, "threads"_a, "lengths"_a.noconvert() = nb::none());
 }
 
 }  // namespace

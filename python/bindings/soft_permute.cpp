@@ -16,8 +16,9 @@ void bind(nb::module_& m) {
   m.def(
       "soft_permute",
       [](const Array<const T>& x, const Array<const T>& values, const AlphaArgument& alpha,
-         const Array<T>& out, bool transpose, bool descending, int threads) {
-        const auto view = rows("x", x);
+         const Array<T>& out, bool transpose, bool descending, int threads,
+         const Lengths& lengths) {
+        const auto view = rows("x", x, lengths);
         const auto in = rows("values", values);
         const auto softness = per_row(alpha, view.count);
         const auto to = rows("out", out);
@@ -26,13 +27,14 @@ void bind(nb::module_& m) {
                         order(descending), threads);
       },
       "x"_a.noconvert(), "values"_a.noconvert(), "alpha"_a, "out"_a.noconvert(), "transpose"_a,
-      "descending"_a, "threads"_a);
+      "descending"_a, "threads"_a, "lengths"_a.noconvert() = nb::none());
   m.def(
       "soft_permute_vjp",
       [](const Array<const T>& x, const Array<const T>& values, const AlphaArgument& alpha,
          const Array<const T>& g, const Optional<T>& gx, const Optional<T>& gvalues,
-         const std::optional<Numbers>& galpha, bool transpose, bool descending, int threads) {
-        const auto view = rows("x", x);
+         const std::optional<Numbers>& galpha, bool transpose, bool descending, int threads,
+         const Lengths& lengths) {
+        const auto view = rows("x", x, lengths);
         const auto in = rows("values", values);
         const auto softness = per_row(alpha, view.count);
         const auto given = rows("g", g);
@@ -45,14 +47,14 @@ void bind(nb::module_& m) {
       },
       "x"_a.noconvert(), "values"_a.noconvert(), "alpha"_a, "g"_a.noconvert(),
       "gx"_a.noconvert().none(), "gvalues"_a.noconvert().none(), "galpha"_a.noconvert().none(),
-      "transpose"_a, "descending"_a, "threads"_a);
+      "transpose"_a, "descending"_a, "threads"_a, "lengths"_a.noconvert() = nb::none());
   m.def(
       "soft_permute_jvp",
       [](const Array<const T>& x, const Array<const T>& values, const AlphaArgument& alpha,
          const Optional<const T>& dx, const Optional<const T>& dvalues,
          const std::optional<ConstNumbers>& dalpha, const Array<T>& dout, bool transpose,
-         bool descending, int threads) {
-        const auto view = rows("x", x);
+         bool descending, int threads, const Lengths& lengths) {
+        const auto view = rows("x", x, lengths);
         const auto in = rows("values", values);
         const auto softness = per_row(alpha, view.count);
         const auto along_x = rows("dx", dx);
@@ -65,7 +67,7 @@ void bind(nb::module_& m) {
       },
       "x"_a.noconvert(), "values"_a.noconvert(), "alpha"_a, "dx"_a.noconvert().none(),
       "dvalues"_a.noconvert().none(), "dalpha"_a.noconvert().none(), "dout"_a.noconvert(),
-      "transpose"_a, "descending"_a, "threads"_a);
+      "transpose"_a, "descending"_a, "threads"_a, "lengths"_a.noconvert() = nb::none());
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include "cpu/lap_kernel.h"
 #include "instantiate.h"
 #include "ops/check.h"
+#include "ops/ragged.h"
 
 namespace lapsum {
 
@@ -16,7 +17,10 @@ void lap_kernel(Rows<const T> r, Rows<const T> w, Rows<const T> x, PerRow alpha,
   check.sortable("x", x.length);
   check.range("order", kernel.order, 0, kernel.shape == Kernel::Shape::cdf ? 0 : Kernel::kMaxOrder);
   check.output("y", y, r.count, x.length);
-  cpu::lap_kernel(r, w, x, alpha, kernel, y, threads);
+  ops::for_each_run(r, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::lap_kernel(run.elements(r), run.elements(w), run.points(x), run.numbers(alpha), kernel,
+                    run.points(y), inner);
+  });
 }
 
 LAPSUM_INSTANTIATE(lap_kernel)

@@ -4,6 +4,7 @@
 #include "cpu/lap_sum.h"
 #include "instantiate.h"
 #include "ops/check.h"
+#include "ops/ragged.h"
 
 namespace lapsum {
 
@@ -13,7 +14,9 @@ void lap_sum(Rows<const T> r, Rows<const T> x, PerRow alpha, Rows<T> y, Threads 
   check.input("x", x, r.count, x.length);
   check.sortable("x", x.length);
   check.output("y", y, r.count, x.length);
-  cpu::lap_sum(r, x, alpha, y, threads);
+  ops::for_each_run(r, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::lap_sum(run.elements(r), run.points(x), run.numbers(alpha), run.points(y), inner);
+  });
 }
 
 template <class T>
@@ -25,7 +28,10 @@ void lap_sum_vjp(Rows<const T> r, Rows<const T> x, PerRow alpha, Rows<const T> g
   check.input("g", g, r.count, x.length);
   check.optional_output("gr", gr, r.count, r.length);
   check.optional_output("gx", gx, r.count, x.length);
-  cpu::lap_sum_vjp(r, x, alpha, g, gr, gx, galpha, threads);
+  ops::for_each_run(r, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::lap_sum_vjp(run.elements(r), run.points(x), run.numbers(alpha), run.points(g),
+                     run.results(gr), run.points(gx), run.numbers(galpha), inner);
+  });
 }
 
 template <class T>
@@ -37,7 +43,10 @@ void lap_sum_jvp(Rows<const T> r, Rows<const T> x, PerRow alpha, Rows<const T> d
   check.optional_input("dr", dr, r.count, r.length);
   check.optional_input("dx", dx, r.count, x.length);
   check.output("dy", dy, r.count, x.length);
-  cpu::lap_sum_jvp(r, x, alpha, dr, dx, dalpha, dy, threads);
+  ops::for_each_run(r, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::lap_sum_jvp(run.elements(r), run.points(x), run.numbers(alpha), run.elements(dr),
+                     run.points(dx), run.numbers(dalpha), run.points(dy), inner);
+  });
 }
 
 LAPSUM_INSTANTIATE(lap_sum)

@@ -4,6 +4,7 @@
 #include "cpu/lap_sum_inverse.h"
 #include "instantiate.h"
 #include "ops/check.h"
+#include "ops/ragged.h"
 
 namespace lapsum {
 
@@ -12,7 +13,10 @@ void lap_sum_inverse(Rows<const T> r, Levels k, PerRow alpha, Rows<T> b, Threads
   const ops::Check check("lap_sum_inverse", "r", r, alpha, threads);
   check.level("k", k, r.count, static_cast<double>(r.length), "n");
   check.output("b", b, r.count, k.count());
-  cpu::lap_sum_inverse(r, k, alpha, b, Order::ascending, threads);
+  ops::for_each_run(r, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::lap_sum_inverse(run.elements(r), run.levels(k), run.numbers(alpha), run.points(b),
+                         Order::ascending, inner);
+  });
 }
 
 template <class T>
@@ -22,7 +26,11 @@ void lap_sum_inverse_vjp(Rows<const T> r, Levels k, PerRow alpha, Rows<const T> 
   check.level("k", k, r.count, static_cast<double>(r.length), "n");
   check.input("g", g, r.count, k.count());
   check.optional_output("gr", gr, r.count, r.length);
-  cpu::lap_sum_inverse_vjp(r, k, alpha, g, gr, gk, galpha, Order::ascending, threads);
+  ops::for_each_run(r, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::lap_sum_inverse_vjp(run.elements(r), run.levels(k), run.numbers(alpha), run.points(g),
+                             run.results(gr), run.numbers(gk, k.count()), run.numbers(galpha),
+                             Order::ascending, inner);
+  });
 }
 
 template <class T>
@@ -32,7 +40,11 @@ void lap_sum_inverse_jvp(Rows<const T> r, Levels k, PerRow alpha, Rows<const T> 
   check.level("k", k, r.count, static_cast<double>(r.length), "n");
   check.optional_input("dr", dr, r.count, r.length);
   check.output("db", db, r.count, k.count());
-  cpu::lap_sum_inverse_jvp(r, k, alpha, dr, dk, dalpha, db, Order::ascending, threads);
+  ops::for_each_run(r, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::lap_sum_inverse_jvp(run.elements(r), run.levels(k), run.numbers(alpha), run.elements(dr),
+                             run.numbers(dk, k.count()), run.numbers(dalpha), run.points(db),
+                             Order::ascending, inner);
+  });
 }
 
 LAPSUM_INSTANTIATE(lap_sum_inverse)

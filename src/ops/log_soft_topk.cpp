@@ -1,9 +1,12 @@
 // Checks arguments, then runs on the device that holds them.
 #include "lapsum/log_soft_topk.h"
 
+#include <limits>
+
 #include "cpu/log_soft_topk.h"
 #include "instantiate.h"
 #include "ops/check.h"
+#include "ops/ragged.h"
 
 namespace lapsum {
 
@@ -13,7 +16,11 @@ void log_soft_topk(Rows<const T> x, Levels k, PerRow alpha, Rows<T> logp, Thresh
   const ops::Check check("log_soft_topk", "x", x, alpha, threads);
   check.level("k", k, x.count, static_cast<double>(x.length), "n");
   check.output("logp", logp, x.count * k.count(), x.length);
-  cpu::log_soft_topk(x, k, alpha, logp, thresholds, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::log_soft_topk(run.elements(x), run.levels(k), run.numbers(alpha),
+                       run.results(logp, -std::numeric_limits<double>::infinity()),
+                       run.numbers(thresholds, k.count()), order, inner);
+  });
 }
 
 template <class T>
@@ -24,7 +31,11 @@ void log_soft_topk_vjp(Rows<const T> x, Levels k, PerRow alpha, const Threshold*
   check.level("k", k, x.count, static_cast<double>(x.length), "n");
   check.input("g", g, x.count * k.count(), x.length);
   check.optional_output("gx", gx, x.count, x.length);
-  cpu::log_soft_topk_vjp(x, k, alpha, thresholds, g, gx, gk, galpha, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::log_soft_topk_vjp(run.elements(x), run.levels(k), run.numbers(alpha),
+                           run.numbers(thresholds, k.count()), run.elements(g), run.results(gx),
+                           run.numbers(gk, k.count()), run.numbers(galpha), order, inner);
+  });
 }
 
 template <class T>
@@ -35,7 +46,12 @@ void log_soft_topk_jvp(Rows<const T> x, Levels k, PerRow alpha, const Threshold*
   check.level("k", k, x.count, static_cast<double>(x.length), "n");
   check.optional_input("dx", dx, x.count, x.length);
   check.output("dlogp", dlogp, x.count * k.count(), x.length);
-  cpu::log_soft_topk_jvp(x, k, alpha, thresholds, dx, dk, dalpha, dlogp, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::log_soft_topk_jvp(run.elements(x), run.levels(k), run.numbers(alpha),
+                           run.numbers(thresholds, k.count()), run.elements(dx),
+                           run.numbers(dk, k.count()), run.numbers(dalpha), run.results(dlogp),
+                           order, inner);
+  });
 }
 
 LAPSUM_INSTANTIATE(log_soft_topk)

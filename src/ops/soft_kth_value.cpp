@@ -4,6 +4,7 @@
 #include "cpu/lap_sum_inverse.h"
 #include "instantiate.h"
 #include "ops/check.h"
+#include "ops/ragged.h"
 
 namespace lapsum {
 
@@ -13,7 +14,10 @@ void soft_kth_value(Rows<const T> x, Levels k, PerRow alpha, Rows<T> b, Order or
   const ops::Check check("soft_kth_value", "x", x, alpha, threads);
   check.level("k", k, x.count, static_cast<double>(x.length), "n");
   check.output("b", b, x.count, k.count());
-  cpu::lap_sum_inverse(x, k, alpha, b, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::lap_sum_inverse(run.elements(x), run.levels(k), run.numbers(alpha), run.points(b), order,
+                         inner);
+  });
 }
 
 template <class T>
@@ -23,7 +27,11 @@ void soft_kth_value_vjp(Rows<const T> x, Levels k, PerRow alpha, Rows<const T> g
   check.level("k", k, x.count, static_cast<double>(x.length), "n");
   check.input("g", g, x.count, k.count());
   check.optional_output("gx", gx, x.count, x.length);
-  cpu::lap_sum_inverse_vjp(x, k, alpha, g, gx, gk, galpha, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::lap_sum_inverse_vjp(run.elements(x), run.levels(k), run.numbers(alpha), run.points(g),
+                             run.results(gx), run.numbers(gk, k.count()), run.numbers(galpha),
+                             order, inner);
+  });
 }
 
 template <class T>
@@ -33,7 +41,11 @@ void soft_kth_value_jvp(Rows<const T> x, Levels k, PerRow alpha, Rows<const T> d
   check.level("k", k, x.count, static_cast<double>(x.length), "n");
   check.optional_input("dx", dx, x.count, x.length);
   check.output("db", db, x.count, k.count());
-  cpu::lap_sum_inverse_jvp(x, k, alpha, dx, dk, dalpha, db, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::lap_sum_inverse_jvp(run.elements(x), run.levels(k), run.numbers(alpha), run.elements(dx),
+                             run.numbers(dk, k.count()), run.numbers(dalpha), run.points(db), order,
+                             inner);
+  });
 }
 
 LAPSUM_INSTANTIATE(soft_kth_value)

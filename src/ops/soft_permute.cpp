@@ -4,6 +4,7 @@
 #include "cpu/soft_permute.h"
 #include "instantiate.h"
 #include "ops/check.h"
+#include "ops/ragged.h"
 
 namespace lapsum {
 
@@ -14,7 +15,10 @@ void soft_permute(Rows<const T> x, Rows<const T> values, std::ptrdiff_t columns,
   check.sortable("columns", columns);
   check.input("values", values, x.count, x.length * columns);
   check.output("out", out, x.count, x.length * columns);
-  cpu::soft_permute(x, values, columns, alpha, out, apply, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::soft_permute(run.elements(x), run.elements(values), columns, run.numbers(alpha),
+                      run.results(out), apply, order, inner);
+  });
 }
 
 template <class T>
@@ -27,7 +31,11 @@ void soft_permute_vjp(Rows<const T> x, Rows<const T> values, std::ptrdiff_t colu
   check.input("g", g, x.count, x.length * columns);
   check.optional_output("gx", gx, x.count, x.length);
   check.optional_output("gvalues", gvalues, x.count, x.length * columns);
-  cpu::soft_permute_vjp(x, values, columns, alpha, g, gx, gvalues, galpha, apply, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::soft_permute_vjp(run.elements(x), run.elements(values), columns, run.numbers(alpha),
+                          run.elements(g), run.results(gx), run.results(gvalues),
+                          run.numbers(galpha), apply, order, inner);
+  });
 }
 
 template <class T>
@@ -40,8 +48,11 @@ void soft_permute_jvp(Rows<const T> x, Rows<const T> values, std::ptrdiff_t colu
   check.optional_input("dx", dx, x.count, x.length);
   check.optional_input("dvalues", dvalues, x.count, x.length * columns);
   check.output("dout", dout, x.count, x.length * columns);
-  cpu::soft_permute_jvp(x, values, columns, alpha, dx, dvalues, dalpha, dout, apply, order,
-                        threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::soft_permute_jvp(run.elements(x), run.elements(values), columns, run.numbers(alpha),
+                          run.elements(dx), run.elements(dvalues), run.numbers(dalpha),
+                          run.results(dout), apply, order, inner);
+  });
 }
 
 LAPSUM_INSTANTIATE(soft_permute)

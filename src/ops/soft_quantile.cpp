@@ -8,19 +8,27 @@
 #include "cpu/lap_sum_inverse.h"
 #include "instantiate.h"
 #include "ops/check.h"
+#include "ops/ragged.h"
 
 namespace lapsum {
 
 namespace {
 
-// The levels q n, row by row.
+/// `count` numbers times n. The result is empty where there are none.
+std::vector<double> scaled(const double* numbers, std::ptrdiff_t count, std::ptrdiff_t n) {
+  std::vector<double> out;
+  if (numbers) out.assign(numbers, numbers + count);
+  for (double& number : out) number *= static_cast<double>(n);
+  return out;
+}
+
+/// The levels q n of the rows of a run.
 class ScaledLevels {
  public:
-  ScaledLevels(const Levels& q, std::ptrdiff_t rows, std::ptrdiff_t n) : count_(q.count()) {
-    for (std::ptrdiff_t i = 0; i < rows; ++i) {
-      for (std::ptrdiff_t t = 0; t < count_; ++t) {
-        values_.push_back(q[i][t] * static_cast<double>(n));
-      }
+  ScaledLevels(const Levels& q, const ops::Run& run) : count_(q.count()) {
+    for (std::ptrdiff_t i = 0; i < run.count; ++i) {
+      const auto row = scaled(q[run.first + i], count_, run.length);
+      values_.insert(values_.end(), row.begin(), row.end());
     }
   }
   Levels levels() const { return {values_.data(), count_, count_}; }
@@ -37,8 +45,11 @@ void soft_quantile(Rows<const T> x, Levels q, PerRow alpha, Rows<T> b, Threads t
   const ops::Check check("soft_quantile", "x", x, alpha, threads);
   check.level("q", q, x.count, 1, "1");
   check.output("b", b, x.count, q.count());
-  const ScaledLevels k(q, x.count, x.length);
-  cpu::lap_sum_inverse(x, k.levels(), alpha, b, Order::ascending, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    const ScaledLevels k(q, run);
+    cpu::lap_sum_inverse(run.elements(x), k.levels(), run.numbers(alpha), run.points(b),
+                         Order::ascending, inner);
+  });
 }
 
 template <class T>
@@ -48,12 +59,16 @@ void soft_quantile_vjp(Rows<const T> x, Levels q, PerRow alpha, Rows<const T> g,
   check.level("q", q, x.count, 1, "1");
   check.input("g", g, x.count, q.count());
   check.optional_output("gx", gx, x.count, x.length);
-  const ScaledLevels k(q, x.count, x.length);
-  cpu::lap_sum_inverse_vjp(x, k.levels(), alpha, g, gx, gq, galpha, Order::ascending, threads);
-  for (std::ptrdiff_t t = 0; gq && t < x.count * q.count(); ++t) {
-    constexpr auto kMax = static_cast<double>(std::numeric_limits<T>::max());
-    gq[t] = std::clamp(gq[t] * static_cast<double>(x.length), -kMax, kMax);
-  }
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    const ScaledLevels k(q, run);
+    double* gk = run.numbers(gq, q.count());
+    cpu::lap_sum_inverse_vjp(run.elements(x), k.levels(), run.numbers(alpha), run.points(g),
+                             run.results(gx), gk, run.numbers(galpha), Order::ascending, inner);
+    for (std::ptrdiff_t t = 0; gk && t < run.count * q.count(); ++t) {
+      constexpr auto kMax = static_cast<double>(std::numeric_limits<T>::max());
+      gk[t] = std::clamp(gk[t] * static_cast<double>(run.length), -kMax, kMax);
+    }
+  });
 }
 
 template <class T>
@@ -63,13 +78,13 @@ void soft_quantile_jvp(Rows<const T> x, Levels q, PerRow alpha, Rows<const T> dx
   check.level("q", q, x.count, 1, "1");
   check.optional_input("dx", dx, x.count, x.length);
   check.output("db", db, x.count, q.count());
-  const ScaledLevels k(q, x.count, x.length);
-  std::vector<double> dk;
-  for (std::ptrdiff_t t = 0; dq && t < x.count * q.count(); ++t) {
-    dk.push_back(dq[t] * static_cast<double>(x.length));
-  }
-  cpu::lap_sum_inverse_jvp(x, k.levels(), alpha, dx, dq ? dk.data() : nullptr, dalpha, db,
-                           Order::ascending, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    const ScaledLevels k(q, run);
+    const auto dk = scaled(run.numbers(dq, q.count()), run.count * q.count(), run.length);
+    cpu::lap_sum_inverse_jvp(run.elements(x), k.levels(), run.numbers(alpha), run.elements(dx),
+                             dq ? dk.data() : nullptr, run.numbers(dalpha), run.points(db),
+                             Order::ascending, inner);
+  });
 }
 
 LAPSUM_INSTANTIATE(soft_quantile)

@@ -4,6 +4,7 @@
 #include "cpu/soft_sort.h"
 #include "instantiate.h"
 #include "ops/check.h"
+#include "ops/ragged.h"
 
 namespace lapsum {
 
@@ -11,7 +12,9 @@ template <class T>
 void soft_sort(Rows<const T> x, PerRow alpha, Rows<T> sorted, Order order, Threads threads) {
   const ops::Check check("soft_sort", "x", x, alpha, threads);
   check.output("sorted", sorted, x.count, x.length);
-  cpu::soft_sort(x, alpha, sorted, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::soft_sort(run.elements(x), run.numbers(alpha), run.results(sorted), order, inner);
+  });
 }
 
 template <class T>
@@ -20,7 +23,10 @@ void soft_sort_vjp(Rows<const T> x, PerRow alpha, Rows<const T> g, Rows<T> gx, d
   const ops::Check check("soft_sort_vjp", "x", x, alpha, threads);
   check.input("g", g, x.count, x.length);
   check.optional_output("gx", gx, x.count, x.length);
-  cpu::soft_sort_vjp(x, alpha, g, gx, galpha, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::soft_sort_vjp(run.elements(x), run.numbers(alpha), run.elements(g), run.results(gx),
+                       run.numbers(galpha), order, inner);
+  });
 }
 
 template <class T>
@@ -29,7 +35,10 @@ void soft_sort_jvp(Rows<const T> x, PerRow alpha, Rows<const T> dx, const double
   const ops::Check check("soft_sort_jvp", "x", x, alpha, threads);
   check.optional_input("dx", dx, x.count, x.length);
   check.output("dsorted", dsorted, x.count, x.length);
-  cpu::soft_sort_jvp(x, alpha, dx, dalpha, dsorted, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::soft_sort_jvp(run.elements(x), run.numbers(alpha), run.elements(dx), run.numbers(dalpha),
+                       run.results(dsorted), order, inner);
+  });
 }
 
 LAPSUM_INSTANTIATE(soft_sort)

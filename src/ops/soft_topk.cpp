@@ -4,6 +4,7 @@
 #include "cpu/soft_topk.h"
 #include "instantiate.h"
 #include "ops/check.h"
+#include "ops/ragged.h"
 
 namespace lapsum {
 
@@ -13,7 +14,10 @@ void soft_topk(Rows<const T> x, Levels k, PerRow alpha, Rows<T> p, Threshold* th
   const ops::Check check("soft_topk", "x", x, alpha, threads);
   check.level("k", k, x.count, static_cast<double>(x.length), "n");
   check.output("p", p, x.count * k.count(), x.length);
-  cpu::soft_topk(x, k, alpha, p, thresholds, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::soft_topk(run.elements(x), run.levels(k), run.numbers(alpha), run.results(p),
+                   run.numbers(thresholds, k.count()), order, inner);
+  });
 }
 
 template <class T>
@@ -24,7 +28,11 @@ void soft_topk_vjp(Rows<const T> x, Levels k, PerRow alpha, const Threshold* thr
   check.level("k", k, x.count, static_cast<double>(x.length), "n");
   check.input("g", g, x.count * k.count(), x.length);
   check.optional_output("gx", gx, x.count, x.length);
-  cpu::soft_topk_vjp(x, k, alpha, thresholds, g, gx, gk, galpha, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::soft_topk_vjp(run.elements(x), run.levels(k), run.numbers(alpha),
+                       run.numbers(thresholds, k.count()), run.elements(g), run.results(gx),
+                       run.numbers(gk, k.count()), run.numbers(galpha), order, inner);
+  });
 }
 
 template <class T>
@@ -35,7 +43,12 @@ void soft_topk_jvp(Rows<const T> x, Levels k, PerRow alpha, const Threshold* thr
   check.level("k", k, x.count, static_cast<double>(x.length), "n");
   check.optional_input("dx", dx, x.count, x.length);
   check.output("dp", dp, x.count * k.count(), x.length);
-  cpu::soft_topk_jvp(x, k, alpha, thresholds, dx, dk, dalpha, dp, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::soft_topk_jvp(run.elements(x), run.levels(k), run.numbers(alpha),
+                       run.numbers(thresholds, k.count()), run.elements(dx),
+                       run.numbers(dk, k.count()), run.numbers(dalpha), run.results(dp), order,
+                       inner);
+  });
 }
 
 LAPSUM_INSTANTIATE(soft_topk)

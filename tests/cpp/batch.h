@@ -22,6 +22,7 @@ struct Batch {
   std::vector<double> dx, dsecond, dalpha;  // a direction
   std::vector<double> g;                    // gradients of the output
   Order order = Order::ascending;
+  std::vector<std::ptrdiff_t> lengths{};  // of a ragged batch
 
   /// Row i alone.
   Batch row(std::ptrdiff_t i) const {
@@ -30,7 +31,8 @@ struct Batch {
       return std::vector<double>(of.begin() + i * size, of.begin() + (i + 1) * size);
     };
     return {1,           n,        seconds,       shape,        part(x), part(second),
-            part(alpha), part(dx), part(dsecond), part(dalpha), part(g), order};
+            part(alpha), part(dx), part(dsecond), part(dalpha), part(g), order,
+            {}};
   }
 };
 
@@ -157,7 +159,9 @@ Results evaluate(const Operation<T>& op, const Batch& b, Threads threads = 1,
   Guarded<double> dlevels(b.dsecond), glevels(b.rows * b.seconds);
   Guarded<double> alpha(b.alpha), dalpha(b.dalpha), galpha(b.rows);
 
-  const Call<T> call{x.rows(),
+  Rows<const T> view = x.rows();
+  if (!b.lengths.empty()) view.lengths = b.lengths.data();
+  const Call<T> call{view,
                      second.rows(),
                      {levels.rows().data, b.seconds, levels.rows().stride},
                      PerRow(alpha.data()),
