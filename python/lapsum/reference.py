@@ -2,6 +2,8 @@
 
 Everything here is written from the sum of Laplace CDFs alone, for one row (1-D) at a time.
 Inputs are taken exactly as given; results and derivatives are numpy.longdouble.
+`weights` say how much each element counts in the sums; None is one each. Levels k then lie between
+0 and the sum of the weights, and a Jacobian in the weights follows that in the row.
 """
 
 from __future__ import annotations
@@ -24,15 +26,16 @@ _INF = Real(np.inf)
 
 
 class Root(NamedTuple):
-    """The solution b of sum_i F((b - r_i) / alpha) = k, and what every derivative is made of.
+    """The solution b of sum_i w_i F((b - r_i) / alpha) = k, and what every derivative is made of.
 
-    Infinite elements, and levels out of reach, have zero `q`, `s` and `rate`.
+    Infinite elements, and levels out of reach, have zero `q`, `s`, `lift` and `rate`.
     """
 
     z: Array  # (b - r) / alpha; at an infinity, the z of the share of each element there
-    q: Array  # db/dr, the softmax of -|z|
+    q: Array  # db/dr, the softmax of -|z| + log(w)
     s: Array  # the Laplace density e^-|z| / (2 |alpha|)
-    rate: Real  # db/dk for a positive alpha, 1 / sum(s)
+    lift: Array  # dp/dk = s rate, which is q / w
+    rate: Real  # db/dk for a positive alpha, 1 / sum(w s)
     b: Real
 
 
@@ -84,6 +87,16 @@ def _orient(r: ArrayLike, alpha: Number, reverse: bool = False) -> tuple[Array, 
     return sign * row, abs(softness), sign
 
 
+def _weigh(row: Array, weights: ArrayLike | None) -> tuple[Array, Array]:
+    """The row and its weights; a weight out of its domain makes the row NaN."""
+    if weights is None:
+        return row, np.ones_like(row)
+    w = np.asarray(weights, Real)
+    if not (w >= 0).all() or np.isinf(w).any():
+        return np.full_like(row, np.nan), np.ones_like(row)
+    return row, w
+
+
 def _each(f: Callable[[Real], Real], points: ArrayLike) -> Array:
     points = np.asarray(points, Real)
     return np.array([f(point) for point in points.ravel()], Real).reshape(points.shape)
@@ -92,25 +105,28 @@ def _each(f: Callable[[Real], Real], points: ArrayLike) -> Array:
 # --- the sum and its inverse ---------------------------------------------------------------------
 
 
-def lap_sum(r: ArrayLike, x: ArrayLike, alpha: Number) -> Array:
-    """sum_i F((x - r_i) / alpha) at every point of x; alpha is signed."""
+def lap_sum(
+    r: ArrayLike, x: ArrayLike, alpha: Number, *, weights: ArrayLike | None = None
+) -> Array:
+    """sum_i w_i F((x - r_i) / alpha) at every point of x; alpha is signed."""
     row, softness, sign = _orient(r, alpha)
-    return _each(lambda point: cdf(_standardize(sign * point, row, softness)).sum(), x)
+    row, w = _weigh(row, weights)
+    return _each(lambda point: (w * cdf(_standardize(sign * point, row, softness))).sum(), x)
 
 
-def _excess(row: Array, b: Real, k: Real, alpha: Real) -> Real:
+def _excess(row: Array, w: Array, b: Real, k: Real, alpha: Real) -> Real:
     """LapSum at b minus k, with the whole part counted rather than summed."""
     z = (row - b) / alpha
-    return Real((np.count_nonzero(z < 0) - k) + np.copysign(np.exp(-np.abs(z)), z).sum() / 2)
+    return Real((w[z < 0].sum() - k) + (w * np.copysign(np.exp(-np.abs(z)), z)).sum() / 2)
 
 
-def _neighbours(row: Array, k: Real, alpha: Real) -> tuple[Real, Real]:
+def _neighbours(row: Array, w: Array, k: Real, alpha: Real) -> tuple[Real, Real]:
     """The elements (or infinities) next to b on either side, by bisection."""
     edges = np.concatenate(([-_INF], np.unique(row), [_INF]))
     low, high = 0, edges.size - 1
     while high - low > 1:
         middle = (low + high) // 2
-        if _excess(row, edges[middle], k, alpha) <= 0:
+        if _excess(row, w, edges[middle], k, alpha) <= 0:
             low = middle
         else:
             high = middle
@@ -148,19 +164,22 @@ def _offset(log_left: Real, log_right: Real, d: Real) -> Real:
     raise ArithmeticError(f"no convergence: {log_left=}, {log_right=}, {d=}")
 
 
-def _solve(row: Array, k: Real, alpha: Real) -> Root:
-    """The root for finite elements and 0 < k < n, kept as an offset from its nearest element.
+def _solve(row: Array, weights: Array, k: Real, alpha: Real) -> Root:
+    """The root for finite elements and 0 < k < sum(w), kept as an offset from its nearest element.
 
-    Between neighbours k = count - left / 2 + right / 2, where left and right are the sums of
-    e^-|z| on either side of b. With d = k - count this is right - left = 2 d.
+    Between neighbours k = count - left / 2 + right / 2, where count is the weight on the left, and
+    left and right are the sums of w e^-|z| on either side of b. With d = k - count this is
+    right - left = 2 d. Elements without weight only look on.
     """
-    low, high = _neighbours(row, k, alpha)
-    is_left = row <= low
-    d = k - np.count_nonzero(is_left)
+    counting = weights > 0
+    r, w = row[counting], weights[counting]
+    low, high = _neighbours(r, w, k, alpha)
+    is_left = r <= low
+    d = k - w[is_left].sum()
 
     def log_sums(anchor: Real) -> tuple[Real, Real]:
-        t = (row - anchor) / alpha
-        return _log_sum_exp(t[is_left]), _log_sum_exp(-t[~is_left])
+        t = (r - anchor) / alpha
+        return _log_sum_exp((np.log(w) + t)[is_left]), _log_sum_exp((np.log(w) - t)[~is_left])
 
     anchor = low if np.isfinite(low) else high
     log_left, log_right = log_sums(anchor)
@@ -171,10 +190,15 @@ def _solve(row: Array, k: Real, alpha: Real) -> Root:
     u = _offset(log_left, log_right, d)
 
     z = u - (row - anchor) / alpha
+    log_total = _log_sum_exp(np.log(w) - np.abs(z[counting]))
+    q = np.zeros_like(row)
+    share = _left_share(log_left - u, log_right + u, d)
+    q[counting] = _softmax(r, w, is_left, low, high, alpha, share)
     with np.errstate(over="ignore"):
-        rate = min(2 * alpha * np.exp(-_log_sum_exp(-np.abs(z))), _LARGEST)
-    q = _softmax(row, is_left, low, high, alpha, _left_share(log_left - u, log_right + u, d))
-    return Root(z, q, np.exp(-np.abs(z)) / (2 * alpha), rate, anchor + u * alpha)
+        rate = min(2 * alpha * np.exp(-log_total), _LARGEST)
+        lift = np.minimum(np.exp(-np.abs(z) - log_total), _LARGEST)
+        lift[counting] = q[counting] / w
+    return Root(z, q, np.exp(-np.abs(z)) / (2 * alpha), lift, rate, anchor + u * alpha)
 
 
 def _left_share(log_left: Real, log_right: Real, d: Real) -> Real:
@@ -187,65 +211,99 @@ def _left_share(log_left: Real, log_right: Real, d: Real) -> Real:
 
 
 def _softmax(
-    row: Array, is_left: NDArray[np.bool_], low: Real, high: Real, alpha: Real, left_share: Real
+    row: Array,
+    w: Array,
+    is_left: NDArray[np.bool_],
+    low: Real,
+    high: Real,
+    alpha: Real,
+    left_share: Real,
 ) -> Array:
-    """softmax(-|b - row| / alpha) given the share of the left side, each side from its own edge."""
-    q: Array = np.exp(-np.abs(row - np.where(is_left, low, high)) / alpha)
+    """Weights q of the root, given the share of the left side; each side from its own edge."""
+    q: Array = w * np.exp(-np.abs(row - np.where(is_left, low, high)) / alpha)
     for side, share in ((is_left, left_share), (~is_left, 1 - left_share)):
         if side.any():
             q[side] *= share / q[side].sum()
     return q
 
 
-def threshold(r: ArrayLike, k: Number, alpha: Number) -> Root:
+def threshold(r: ArrayLike, k: Number, alpha: Number, *, weights: ArrayLike | None = None) -> Root:
     """The b at which LapSum reaches k, for any k, any signed alpha and infinite elements."""
     row, softness, sign = _orient(r, alpha)
-    level, n = Real(k), row.size
-    nothing = np.zeros(n, Real)
+    row, w = _weigh(row, weights)
+    level, nothing = Real(k), np.zeros(row.size, Real)
     if np.isnan(level) or np.isnan(row).any():
         nan = nothing + np.nan
-        return Root(nan, nan, nan, Real(np.nan), Real(np.nan))
+        return Root(nan, nan, nan, nan, Real(np.nan), Real(np.nan))
 
     inside, first, last = np.isfinite(row), row == -_INF, row == _INF
-    z, q, s = nothing.copy(), nothing.copy(), nothing.copy()
-    z[first] = _shared(level, np.count_nonzero(first))
-    z[last] = _shared(level - np.count_nonzero(~last), np.count_nonzero(last))
-    rest = level - np.count_nonzero(first)
-    if 0 < rest < np.count_nonzero(inside):
-        z[inside], q[inside], s[inside], rate, b = _solve(row[inside], rest, softness)
-        return Root(z, q, s, rate, sign * b)
-    z[inside] = b = -_INF if rest <= 0 and level < n else _INF
-    return Root(z, q, s, Real(0), sign * b)
+    before = w[first].sum()
+    z, q, s, lift = nothing.copy(), nothing.copy(), nothing.copy(), nothing.copy()
+    z[first] = _shared(level, before)
+    z[last] = _shared(level - w[~last].sum(), w[last].sum())
+    rest = level - before
+    if 0 < rest < w[inside].sum():
+        root = _solve(row[inside], w[inside], rest, softness)
+        z[inside], q[inside], s[inside], lift[inside] = root.z, root.q, root.s, root.lift
+        return Root(z, q, s, lift, root.rate, sign * root.b)
+    chosen = level > 0 and (level >= w.sum() or rest > 0)
+    z[inside] = b = _INF if chosen else -_INF
+    return Root(z, q, s, lift, Real(0), sign * b)
 
 
-def _shared(level: Real, count: np.integer) -> Real:
-    return _inverse_cdf(min(max(level / max(int(count), 1), Real(0)), Real(1)))
+def _shared(level: Real, weight: Real) -> Real:
+    """The z of elements that have this weight together and share the level."""
+    share = level / weight if weight > 0 else Real(level > 0)
+    return _inverse_cdf(min(max(share, Real(0)), Real(1)))
 
 
-def lap_sum_inverse(r: ArrayLike, k: ArrayLike, alpha: Number) -> Array:
-    """The b with lap_sum(r, b, alpha) = k, for every level in k."""
-    return _each(lambda level: threshold(r, level, alpha).b, k)
+def lap_sum_inverse(
+    r: ArrayLike, k: ArrayLike, alpha: Number, *, weights: ArrayLike | None = None
+) -> Array:
+    """The b with lap_sum(r, b, alpha) = k, for every level in k; NaN where nothing counts."""
+    if weights is not None and not np.any(weights):
+        return np.full(np.shape(k), np.nan, Real)
+    return _each(lambda level: threshold(r, level, alpha, weights=weights).b, k)
 
 
 def soft_kth_value(
-    x: ArrayLike, k: ArrayLike, alpha: Number = 1.0, *, largest: bool = True
+    x: ArrayLike,
+    k: ArrayLike,
+    alpha: Number = 1.0,
+    *,
+    weights: ArrayLike | None = None,
+    largest: bool = True,
 ) -> Array:
     """lap_sum_inverse, of the reversed direction for the largest."""
-    return lap_sum_inverse(x, k, -Real(alpha) if largest else alpha)
+    return lap_sum_inverse(x, k, -Real(alpha) if largest else alpha, weights=weights)
 
 
-def soft_quantile(x: ArrayLike, q: ArrayLike, alpha: Number = 1.0) -> Array:
-    """lap_sum_inverse at the levels q n."""
-    return lap_sum_inverse(x, np.asarray(q, Real) * np.size(x), alpha)
+def _whole(x: ArrayLike, weights: ArrayLike | None) -> Real:
+    """The level of the whole row: how much all of it counts."""
+    return Real(np.size(x)) if weights is None else np.asarray(weights, Real).sum()
+
+
+def soft_quantile(
+    x: ArrayLike, q: ArrayLike, alpha: Number = 1.0, *, weights: ArrayLike | None = None
+) -> Array:
+    """lap_sum_inverse at the levels q n, or q times the sum of the weights."""
+    return lap_sum_inverse(x, np.asarray(q, Real) * _whole(x, weights), alpha, weights=weights)
 
 
 # --- the operations ------------------------------------------------------------------------------
 
 
-def soft_rank(x: ArrayLike, alpha: Number = 1.0, *, descending: bool = False) -> Array:
-    """rank_j = sum over l != j of F((x_j - x_l) / alpha)."""
+def soft_rank(
+    x: ArrayLike,
+    alpha: Number = 1.0,
+    *,
+    weights: ArrayLike | None = None,
+    descending: bool = False,
+) -> Array:
+    """rank_j = sum over l != j of w_l F((x_j - x_l) / alpha)."""
     row, softness, _ = _orient(x, alpha, descending)
-    return lap_sum(row, row, softness) - Real(0.5)
+    row, w = _weigh(row, weights)
+    return lap_sum(row, row, softness, weights=w) - w / 2
 
 
 def soft_sort(x: ArrayLike, alpha: Number = 1.0, *, descending: bool = False) -> Array:
@@ -254,21 +312,37 @@ def soft_sort(x: ArrayLike, alpha: Number = 1.0, *, descending: bool = False) ->
     return sign * lap_sum_inverse(row, np.arange(row.size) + 0.5, softness)
 
 
-def _chosen(x: ArrayLike, k: Number, alpha: Number, largest: bool) -> Root:
+def _chosen(
+    x: ArrayLike, k: Number, alpha: Number, weights: ArrayLike | None, largest: bool
+) -> Root:
     """The threshold of a top-k, where elements at the far infinity are never chosen."""
     row, softness, _ = _orient(x, alpha, largest)
-    root = threshold(row, k, softness)
+    root = threshold(row, k, softness, weights=weights)
     return root._replace(z=np.where((row == _INF) & ~np.isnan(root.z), -_INF, root.z))
 
 
-def soft_topk(x: ArrayLike, k: Number, alpha: Number = 1.0, *, largest: bool = True) -> Array:
-    """p_i = F((b - x_i) / alpha) with b such that p sums to k."""
-    return cdf(_chosen(x, k, alpha, largest).z)
+def soft_topk(
+    x: ArrayLike,
+    k: Number,
+    alpha: Number = 1.0,
+    *,
+    weights: ArrayLike | None = None,
+    largest: bool = True,
+) -> Array:
+    """p_i = F((b - x_i) / alpha) with b such that w p sums to k."""
+    return cdf(_chosen(x, k, alpha, weights, largest).z)
 
 
-def log_soft_topk(x: ArrayLike, k: Number, alpha: Number = 1.0, *, largest: bool = True) -> Array:
+def log_soft_topk(
+    x: ArrayLike,
+    k: Number,
+    alpha: Number = 1.0,
+    *,
+    weights: ArrayLike | None = None,
+    largest: bool = True,
+) -> Array:
     """The logarithm of p, finite where p underflows."""
-    return log_cdf(_chosen(x, k, alpha, largest).z)
+    return log_cdf(_chosen(x, k, alpha, weights, largest).z)
 
 
 def soft_permutation(x: ArrayLike, alpha: Number = 1.0, *, descending: bool = False) -> Array:
@@ -311,7 +385,8 @@ def lap_kernel(
 
 
 # --- derivatives, by the implicit function theorem -----------------------------------------------
-# Each returns one Jacobian per differentiable argument, of shape (*output, *argument).
+# Each returns one Jacobian per differentiable argument, of shape (*output, *argument). Weights, if
+# given, are an argument after the row.
 
 
 def _centred(root: Root) -> Array:
@@ -320,10 +395,22 @@ def _centred(root: Root) -> Array:
     return z - root.q @ z
 
 
-def _sharing(row: Array, k: Number) -> NDArray[np.bool_]:
-    """Elements at -inf that share k among themselves: p = k / count there."""
+def _sharing(row: Array, w: Array, k: Number) -> tuple[NDArray[np.bool_], Real]:
+    """Elements at -inf that share k among themselves, p = k / weight there, and their weight."""
     first: NDArray[np.bool_] = row == -_INF
-    return first if 0 < k < np.count_nonzero(first) else np.zeros_like(first)
+    weight = Real(w[first].sum())
+    return (first, weight) if 0 < k < weight else (np.zeros_like(first), Real(1))
+
+
+def _moved(slope: ArrayLike, by: ArrayLike) -> Array:
+    """The outer product of slopes that may have outgrown every number, cut to the largest one."""
+    with np.errstate(over="ignore"):
+        size = np.minimum(np.multiply.outer(np.abs(slope), np.abs(by)), _LARGEST)
+    return size * np.multiply.outer(np.sign(slope), np.sign(by))
+
+
+def _with_weights(jacobians: Jacobians, j_w: Array, weights: ArrayLike | None) -> Jacobians:
+    return jacobians if weights is None else (jacobians[0], j_w, *jacobians[1:])
 
 
 def lap_sum_jacobian(r: ArrayLike, x: ArrayLike, alpha: Number) -> Jacobians:
@@ -336,38 +423,63 @@ def lap_sum_jacobian(r: ArrayLike, x: ArrayLike, alpha: Number) -> Jacobians:
     return -sign * s, np.diag(sign * s.sum(1)), -sign * (s * z).sum(1)
 
 
-def lap_sum_inverse_jacobian(r: ArrayLike, k: ArrayLike, alpha: Number) -> Jacobians:
-    """(J_r, J_k, J_alpha) of lap_sum_inverse at a vector of levels."""
+def lap_sum_inverse_jacobian(
+    r: ArrayLike, k: ArrayLike, alpha: Number, *, weights: ArrayLike | None = None
+) -> Jacobians:
+    """(J_r, [J_weights,] J_k, J_alpha) of lap_sum_inverse at a vector of levels."""
     row, softness, sign = _orient(r, alpha)
-    roots = [threshold(row, level, softness) for level in np.asarray(k, Real)]
+    roots = [threshold(row, level, softness, weights=weights) for level in np.asarray(k, Real)]
     j_r = np.array([root.q for root in roots])
+    j_w = np.array([_moved(-sign * root.rate, cdf(root.z)) for root in roots])
     j_k = np.diag(np.array([sign * root.rate for root in roots]))
     j_alpha = np.array([root.q @ np.where(np.isfinite(root.z), root.z, 0) for root in roots])
-    return j_r, j_k, j_alpha
+    return _with_weights((j_r, j_k, j_alpha), j_w, weights)
 
 
 def soft_kth_value_jacobian(
-    x: ArrayLike, k: ArrayLike, alpha: Number = 1.0, *, largest: bool = True
+    x: ArrayLike,
+    k: ArrayLike,
+    alpha: Number = 1.0,
+    *,
+    weights: ArrayLike | None = None,
+    largest: bool = True,
 ) -> Jacobians:
-    """(J_x, J_k, J_alpha) of soft_kth_value at a vector of levels."""
+    """(J_x, [J_weights,] J_k, J_alpha) of soft_kth_value at a vector of levels."""
     sign = -1 if largest else 1
-    j_x, j_k, j_alpha = lap_sum_inverse_jacobian(x, k, sign * Real(alpha))
-    return j_x, j_k, sign * j_alpha
+    *others, j_alpha = lap_sum_inverse_jacobian(x, k, sign * Real(alpha), weights=weights)
+    return *others, sign * j_alpha
 
 
-def soft_quantile_jacobian(x: ArrayLike, q: ArrayLike, alpha: Number = 1.0) -> Jacobians:
-    """(J_x, J_q, J_alpha) of soft_quantile at a vector of quantiles."""
-    n = np.size(x)
-    j_x, j_k, j_alpha = lap_sum_inverse_jacobian(x, np.asarray(q, Real) * n, alpha)
-    with np.errstate(over="ignore"):
-        return j_x, np.minimum(np.abs(j_k) * n, _LARGEST) * np.sign(j_k), j_alpha
+def soft_quantile_jacobian(
+    x: ArrayLike, q: ArrayLike, alpha: Number = 1.0, *, weights: ArrayLike | None = None
+) -> Jacobians:
+    """(J_x, [J_weights,] J_q, J_alpha) of soft_quantile at a vector of quantiles."""
+    share, whole = np.asarray(q, Real), _whole(x, weights)
+    j_x, *_, j_k, j_alpha = lap_sum_inverse_jacobian(x, share * whole, alpha, weights=weights)
+    row, softness, _ = _orient(x, alpha)
+    z = [threshold(row, level, softness, weights=weights).z for level in share * whole]
+    j_w = np.array(
+        [_moved(rate, at - cdf(to)) for rate, at, to in zip(np.diag(j_k), share, z, strict=True)]
+    )
+    return _with_weights((j_x, _moved(whole, j_k), j_alpha), j_w, weights)
 
 
-def soft_rank_jacobian(x: ArrayLike, alpha: Number = 1.0, *, descending: bool = False) -> Jacobians:
-    """(J_x, J_alpha) of soft_rank."""
+def soft_rank_jacobian(
+    x: ArrayLike,
+    alpha: Number = 1.0,
+    *,
+    weights: ArrayLike | None = None,
+    descending: bool = False,
+) -> Jacobians:
+    """(J_x, [J_weights,] J_alpha) of soft_rank."""
     row, softness, sign = _orient(x, alpha, descending)
-    j_row, j_point, j_alpha = lap_sum_jacobian(row, row, softness)
-    return sign * (j_row + j_point), np.sign(Real(alpha)) * j_alpha
+    row, w = _weigh(row, weights)
+    z = _standardize(row[:, None], row, softness)
+    s = np.where(np.isinf(row[:, None]) | np.isinf(row), 0, np.exp(-np.abs(z)) / (2 * softness))
+    j_x = sign * (np.diag(s @ w) - s * w)
+    j_w = cdf(z) - np.diag(np.full(row.size, Real(0.5)))
+    j_alpha = -np.sign(Real(alpha)) * (s * np.where(np.isinf(z), 0, z)) @ w
+    return _with_weights((j_x, j_alpha), j_w, weights)
 
 
 def soft_sort_jacobian(x: ArrayLike, alpha: Number = 1.0, *, descending: bool = False) -> Jacobians:
@@ -378,32 +490,46 @@ def soft_sort_jacobian(x: ArrayLike, alpha: Number = 1.0, *, descending: bool = 
 
 
 def soft_topk_jacobian(
-    x: ArrayLike, k: Number, alpha: Number = 1.0, *, largest: bool = True
+    x: ArrayLike,
+    k: Number,
+    alpha: Number = 1.0,
+    *,
+    weights: ArrayLike | None = None,
+    largest: bool = True,
 ) -> Jacobians:
-    """(J_x, J_k, J_alpha) of soft_topk."""
+    """(J_x, [J_weights,] J_k, J_alpha) of soft_topk."""
     row, _, sign = _orient(x, alpha, largest)
-    root = _chosen(x, k, alpha, largest)
-    shares = _sharing(row, k)
+    row, w = _weigh(row, weights)
+    root = _chosen(x, k, alpha, weights, largest)
+    shares, weight = _sharing(row, w, k)
     j_x = sign * (np.outer(root.s, root.q) - np.diag(root.s))
-    j_k = root.q + shares / Real(max(shares.sum(), 1))
-    return j_x, j_k, -np.sign(Real(alpha)) * root.s * _centred(root)
+    j_k = root.lift + shares / weight
+    j_alpha = -np.sign(Real(alpha)) * root.s * _centred(root)
+    return _with_weights((j_x, j_k, j_alpha), _moved(-j_k, cdf(root.z)), weights)
 
 
 def log_soft_topk_jacobian(
-    x: ArrayLike, k: Number, alpha: Number = 1.0, *, largest: bool = True
+    x: ArrayLike,
+    k: Number,
+    alpha: Number = 1.0,
+    *,
+    weights: ArrayLike | None = None,
+    largest: bool = True,
 ) -> Jacobians:
-    """(J_x, J_k, J_alpha) of log_soft_topk."""
+    """(J_x, [J_weights,] J_k, J_alpha) of log_soft_topk."""
     row, softness, sign = _orient(x, alpha, largest)
-    root = _chosen(x, k, alpha, largest)
+    row, w = _weigh(row, weights)
+    root = _chosen(x, k, alpha, weights, largest)
     tail = np.exp(-np.abs(root.z)) / 2
     h = np.where(root.z < 0, 1, tail / (1 - tail)) / softness
     h = np.where(np.isfinite(row) & (root.rate > 0), h, 0 * root.q)
     j_x = sign * (np.outer(h, root.q) - np.diag(h))
-    with np.errstate(over="ignore"):
-        j_k = np.minimum(h * root.rate, _LARGEST)
-    if (shares := _sharing(row, k)).any():
+    j_k = _moved(root.rate, h)
+    shares, _ = _sharing(row, w, k)
+    if shares.any():
         j_k[shares] = 1 / Real(k)
-    return j_x, j_k, -np.sign(Real(alpha)) * h * _centred(root)
+    j_alpha = -np.sign(Real(alpha)) * h * _centred(root)
+    return _with_weights((j_x, j_k, j_alpha), _moved(-j_k, cdf(root.z)), weights)
 
 
 def soft_permutation_jacobian(

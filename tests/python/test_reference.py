@@ -130,6 +130,27 @@ def test_saturation_and_nan():
     assert np.isnan(reference.log_soft_topk(x, np.nan)).all()
 
 
+def test_weights():
+    """An element counts as often as its weight says, 0 times included, in every sum."""
+    inf, weights = np.inf, [2.0, 0, 1]
+    e = np.exp(-Real(1)) / 2
+    close(reference.soft_topk([-1.0, 0.0, 1.0], 1.0, weights=[1, 0, 1]), [e, 0.5, 1 - e])
+    close(reference.soft_rank([5.0, 5, 5], weights=weights), [0.5, 1.5, 1])
+    close(
+        reference.soft_quantile([0.0, 7, 100], [2 / Real(3)], 0.5, weights=weights), [50 + LOG2 / 4]
+    )
+    close(reference.soft_topk([inf, 1, inf], 1.5, weights=weights), [0.5, 0, 0.5])
+    third = 1 / Real(3)
+    close(reference.soft_topk_jacobian([inf, 1, inf], 1.5, weights=weights)[2], [third, 0, third])
+    close(reference.soft_topk([inf, 1, 1], 0.25, weights=[0, 0.5, 0]), [1, 0.5, 0.5])
+    for k, p in ((-1, 0), (0, 0), (1e-9, 1), (5, 1)):
+        close(reference.soft_topk([1.0, 2, -inf], k, weights=np.zeros(3)), [p, p, 0])
+    assert np.isnan(reference.lap_sum_inverse([1.0, 2], [0.0, 1.0], 1.0, weights=[0, 0])).all()
+    for bad in (-1, np.nan, inf):
+        assert np.isnan(reference.soft_topk([1.0, 2], 1.0, weights=[1, bad])).all()
+        assert np.isnan(reference.soft_rank([1.0, 2], weights=[1, bad])).all()
+
+
 # --- by definition -------------------------------------------------------------------------------
 
 
@@ -152,6 +173,30 @@ def test_definitions(n, alpha):
     close(matrix.sum(1), np.ones(n))
     close(reference.soft_permute(x, np.eye(n), alpha, transpose=True), matrix.T)
     assert (np.diff(reference.soft_sort(x, abs(alpha))) >= 0).all()
+
+
+@pytest.mark.parametrize("alpha", [1e-4, 0.3, 100.0, -0.5])
+@pytest.mark.parametrize("n", [1, 2, 5, 9])
+def test_whole_weights_repeat_elements(n, alpha):
+    rng = np.random.default_rng(n)
+    x, times = rng.normal(size=n).round(1), rng.integers(0, 4, n)
+    times[0] = 2
+    many, total = np.repeat(x, times), times.sum()
+    for k in (0.25, total // 2, total - 0.25):
+        p = reference.soft_topk(x, k, alpha, weights=times)
+        close(p @ times, k)
+        close(np.repeat(p, times), reference.soft_topk(many, k, alpha))
+        for name in ("lap_sum_inverse", "soft_kth_value"):
+            op = getattr(reference, name)
+            close(op(x, [k], alpha, weights=times), op(many, [k], alpha), 1e-16)
+    q = np.array([0.1, 0.5])
+    close(
+        reference.soft_quantile(x, q, alpha, weights=times),
+        reference.soft_quantile(many, q, alpha),
+        1e-16,
+    )
+    rank = reference.soft_rank(x, alpha, weights=times) + (times - 1) / Real(2)
+    close(np.repeat(rank, times), reference.soft_rank(many, alpha))
 
 
 @pytest.mark.parametrize("descending", [False, True])
@@ -207,8 +252,15 @@ def finite_difference(f, args, index, step):
     return np.stack(columns, -1).reshape(*columns[0].shape, *base.shape)
 
 
-def check_jacobian(name, args, steps, **flags):
+def weights_second(f):
+    """The same function with the weights as its second argument."""
+    return lambda x, w, *rest, **flags: f(x, *rest, weights=w, **flags)
+
+
+def check_jacobian(name, args, steps, *, weighted=False, **flags):
     function, jacobian = getattr(reference, name), getattr(reference, f"{name}_jacobian")
+    if weighted:
+        function, jacobian = weights_second(function), weights_second(jacobian)
     for index, got in enumerate(jacobian(*args, **flags)):
         want = finite_difference(lambda *a: function(*a, **flags), args, index, Real(steps[index]))
         assert got.shape == want.shape
@@ -242,6 +294,31 @@ def test_jacobians(n, alpha, reverse):
             check_jacobian(
                 "soft_permute", (x, values, alpha), (soft, 1, soft), transpose=transpose, **order
             )
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("alpha", [0.1, 0.7, 5.0, -1.0])
+@pytest.mark.parametrize("n", range(1, 8))
+def test_jacobians_in_weights(n, alpha, reverse):
+    x, rng, alpha = spread_row(n, 13), np.random.default_rng(n), Real(alpha)
+    w = rng.uniform(0.5, 2, n).astype(Real)
+    if n > 3:
+        w[1] = 1e-3  # differences must not reach a negative weight
+    soft, whole = 2e-4 * abs(alpha), w.sum()
+
+    def check(name, *rest, steps, **flags):
+        check_jacobian(
+            name, (x, w, *rest, alpha), (soft, 1e-5, *steps, soft), weighted=True, **flags
+        )
+
+    check("soft_rank", steps=(), descending=reverse)
+    for k in (0.13 * whole, 0.61 * whole, 0.93 * whole):
+        for name in ("soft_topk", "log_soft_topk"):
+            check(name, k, steps=(2e-5,), largest=reverse)
+    shares = np.array([0.61, 0.13, 0.93], Real)
+    check("lap_sum_inverse", shares * whole, steps=(2e-5,))
+    check("soft_kth_value", shares * whole, steps=(2e-5,), largest=reverse)
+    check("soft_quantile", shares, steps=(2e-5 / whole,))
 
 
 def test_jacobian_on_a_plateau():
