@@ -33,4 +33,30 @@ void soft_topk_jvp(Rows<const T> x, Levels k, PerRow alpha, const Threshold* thr
                    Rows<const T> dx, const double* dk, const double* dalpha, Rows<T> dp,
                    Order order = Order::descending, Threads threads = 0);
 
+/// With weights: b such that sum_i weights[i] p[i] = k, k in [0, W], W being the sum of the row's
+/// weights. An element of weight 0 has a p, but does not count. k <= 0 gives zeros, k >= W ones,
+/// whatever W is, 0 too. Elements at the near infinity come first, all with the same p if they weigh
+/// more than k. A weight that is negative, NaN or infinite makes the row NaN, and so do weights
+/// whose sum overflows. All else as above; whole weights are the same as repeated elements.
+/// weights: rows x n. O(n log n), and O(n) more for each further level.
+/// Throws std::invalid_argument for a single k below 0; what is above W saturates.
+template <class T>
+void weighted_soft_topk(Rows<const T> x, Rows<const T> weights, Levels k, PerRow alpha, Rows<T> p,
+                        Threshold* thresholds = nullptr, Order order = Order::descending,
+                        Threads threads = 0);
+
+/// Gradients with respect to the weights too: d<g, p>/dweights[j] = -p[j] d<g, p>/dk.
+template <class T>
+void weighted_soft_topk_vjp(Rows<const T> x, Rows<const T> weights, Levels k, PerRow alpha,
+                            const Threshold* thresholds, Rows<const T> g, Rows<T> gx,
+                            Rows<T> gweights, double* gk, double* galpha,
+                            Order order = Order::descending, Threads threads = 0);
+
+/// Derivative of p along (dx, dweights, dk, dalpha); tangents without data are zero.
+template <class T>
+void weighted_soft_topk_jvp(Rows<const T> x, Rows<const T> weights, Levels k, PerRow alpha,
+                            const Threshold* thresholds, Rows<const T> dx, Rows<const T> dweights,
+                            const double* dk, const double* dalpha, Rows<T> dp,
+                            Order order = Order::descending, Threads threads = 0);
+
 }  // namespace lapsum

@@ -1,5 +1,6 @@
 #include "addresses.h"
 #include "families.h"
+#include "weighted.h"
 
 namespace lapsum::python {
 namespace {
@@ -8,6 +9,8 @@ template <class T>
 void bind(nb::module_& m) {
   bind_mask<T>(m, "soft_topk", soft_topk<T>, soft_topk_vjp<T>, soft_topk_jvp<T>);
   bind_mask_at<T>(m, "soft_topk", soft_topk<T>, soft_topk_vjp<T>);
+  bind_weighted_mask<T>(m, "weighted_soft_topk", weighted_soft_topk<T>, weighted_soft_topk_vjp<T>,
+                        weighted_soft_topk_jvp<T>);
 }
 
 }  // namespace

@@ -192,8 +192,8 @@ def _solve(row: Array, weights: Array, k: Real, alpha: Real) -> Root:
     z = u - (row - anchor) / alpha
     log_total = _log_sum_exp(np.log(w) - np.abs(z[counting]))
     q = np.zeros_like(row)
-    share = _left_share(log_left - u, log_right + u, d)
-    q[counting] = _softmax(r, w, is_left, low, high, alpha, share)
+    shares = _shares(log_left - u, log_right + u, d)
+    q[counting] = _softmax(r, w, is_left, low, high, alpha, shares)
     with np.errstate(over="ignore"):
         rate = min(2 * alpha * np.exp(-log_total), _LARGEST)
         lift = np.minimum(np.exp(-np.abs(z) - log_total), _LARGEST)
@@ -201,13 +201,13 @@ def _solve(row: Array, weights: Array, k: Real, alpha: Real) -> Root:
     return Root(z, q, np.exp(-np.abs(z)) / (2 * alpha), lift, rate, anchor + u * alpha)
 
 
-def _left_share(log_left: Real, log_right: Real, d: Real) -> Real:
-    """Share left / (left + right), from the smaller of the two and right - left = 2 d."""
+def _shares(log_left: Real, log_right: Real, d: Real) -> tuple[Real, Real]:
+    """Left and right over their sum, from the smaller of the two and right - left = 2 d."""
     if d == 0:
-        return Real(0.5)
+        return Real(0.5), Real(0.5)
     smaller = np.exp(log_left if d > 0 else log_right)
     share = smaller / (2 * (smaller + abs(d)))
-    return Real(share if d > 0 else 1 - share)
+    return (share, 1 - share) if d > 0 else (1 - share, share)
 
 
 def _softmax(
@@ -217,11 +217,11 @@ def _softmax(
     low: Real,
     high: Real,
     alpha: Real,
-    left_share: Real,
+    shares: tuple[Real, Real],
 ) -> Array:
-    """Weights q of the root, given the share of the left side; each side from its own edge."""
+    """Weights q of the root, given the shares of both sides; each side from its own edge."""
     q: Array = w * np.exp(-np.abs(row - np.where(is_left, low, high)) / alpha)
-    for side, share in ((is_left, left_share), (~is_left, 1 - left_share)):
+    for side, share in zip((is_left, ~is_left), shares, strict=True):
         if side.any():
             q[side] *= share / q[side].sum()
     return q

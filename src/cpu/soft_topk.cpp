@@ -4,6 +4,7 @@
 #include "cpu/primitives/bracket.h"
 #include "cpu/primitives/mask.h"
 #include "cpu/primitives/pulled_row.h"
+#include "cpu/primitives/weighted_mask.h"
 #include "instantiate.h"
 
 namespace lapsum::cpu {
@@ -17,6 +18,8 @@ struct TopK {
   }
   static Slopes slopes(const Softmax& q, Arena&, int) { return {q.e, 0.5 * q.scale(), 1}; }
   static Saturated saturated(const Saturated& p) { return p; }
+  static double slope(double, double e) { return 0.5 * e; }
+  static double lift(const WeightedSoftmax& q, std::ptrdiff_t i, double) { return q.lift(i); }
 
   template <class T>
   static bool try_vjp(const MaskedRow<T>& row, Rows<const T> g, T* gx, double* gk, double* galpha,
@@ -65,8 +68,36 @@ void soft_topk_jvp(Rows<const T> x, const Levels& k, const PerRow& alpha,
   mask_jvp<TopK>(x, k, alpha, thresholds, dx, dk, dalpha, dp, order, threads);
 }
 
+template <class T>
+void weighted_soft_topk(Rows<const T> x, Rows<const T> weights, const Levels& k,
+                        const PerRow& alpha, Rows<T> p, Threshold* thresholds, Order order,
+                        Threads threads) {
+  weighted_mask<TopK>(x, weights, k, alpha, p, thresholds, order, threads);
+}
+
+template <class T>
+void weighted_soft_topk_vjp(Rows<const T> x, Rows<const T> weights, const Levels& k,
+                            const PerRow& alpha, const Threshold* thresholds, Rows<const T> g,
+                            Rows<T> gx, Rows<T> gweights, double* gk, double* galpha, Order order,
+                            Threads threads) {
+  weighted_mask_vjp<TopK>(x, weights, k, alpha, thresholds, g, gx, gweights, gk, galpha, order,
+                          threads);
+}
+
+template <class T>
+void weighted_soft_topk_jvp(Rows<const T> x, Rows<const T> weights, const Levels& k,
+                            const PerRow& alpha, const Threshold* thresholds, Rows<const T> dx,
+                            Rows<const T> dweights, const double* dk, const double* dalpha,
+                            Rows<T> dp, Order order, Threads threads) {
+  weighted_mask_jvp<TopK>(x, weights, k, alpha, thresholds, dx, dweights, dk, dalpha, dp, order,
+                          threads);
+}
+
 LAPSUM_INSTANTIATE(soft_topk)
 LAPSUM_INSTANTIATE(soft_topk_vjp)
 LAPSUM_INSTANTIATE(soft_topk_jvp)
+LAPSUM_INSTANTIATE(weighted_soft_topk)
+LAPSUM_INSTANTIATE(weighted_soft_topk_vjp)
+LAPSUM_INSTANTIATE(weighted_soft_topk_jvp)
 
 }  // namespace lapsum::cpu

@@ -1,11 +1,15 @@
 // Every argument error of the library is worded here: `operation: argument must be ..., got ...`.
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include "lapsum/rows.h"
 
 namespace lapsum::ops {
+
+/// The limit of a level among weights: their sum is not looked at.
+inline constexpr double kAnyWeight = std::numeric_limits<double>::infinity();
 
 /// The argument checks of one operation; each throws std::invalid_argument.
 class Check {

@@ -54,8 +54,51 @@ void log_soft_topk_jvp(Rows<const T> x, Levels k, PerRow alpha, const Threshold*
   });
 }
 
+template <class T>
+void weighted_log_soft_topk(Rows<const T> x, Rows<const T> weights, Levels k, PerRow alpha,
+                            Rows<T> logp, Threshold* thresholds, Order order, Threads threads) {
+  const ops::Check check("weighted_log_soft_topk", "x", x, alpha, threads);
+  check.input("weights", weights, x.count, x.length);
+  check.level("k", k, x.count, ops::kAnyWeight, "inf");
+  check.output("logp", logp, x.count * k.count(), x.length);
+  cpu::weighted_log_soft_topk(x, weights, k, alpha, logp, thresholds, order, threads);
+}
+
+template <class T>
+void weighted_log_soft_topk_vjp(Rows<const T> x, Rows<const T> weights, Levels k, PerRow alpha,
+                                const Threshold* thresholds, Rows<const T> g, Rows<T> gx,
+                                Rows<T> gweights, double* gk, double* galpha, Order order,
+                                Threads threads) {
+  const ops::Check check("weighted_log_soft_topk_vjp", "x", x, alpha, threads);
+  check.input("weights", weights, x.count, x.length);
+  check.level("k", k, x.count, ops::kAnyWeight, "inf");
+  check.input("g", g, x.count * k.count(), x.length);
+  check.optional_output("gx", gx, x.count, x.length);
+  check.optional_output("gweights", gweights, x.count, x.length);
+  cpu::weighted_log_soft_topk_vjp(x, weights, k, alpha, thresholds, g, gx, gweights, gk, galpha,
+                                  order, threads);
+}
+
+template <class T>
+void weighted_log_soft_topk_jvp(Rows<const T> x, Rows<const T> weights, Levels k, PerRow alpha,
+                                const Threshold* thresholds, Rows<const T> dx,
+                                Rows<const T> dweights, const double* dk, const double* dalpha,
+                                Rows<T> dlogp, Order order, Threads threads) {
+  const ops::Check check("weighted_log_soft_topk_jvp", "x", x, alpha, threads);
+  check.input("weights", weights, x.count, x.length);
+  check.level("k", k, x.count, ops::kAnyWeight, "inf");
+  check.optional_input("dx", dx, x.count, x.length);
+  check.optional_input("dweights", dweights, x.count, x.length);
+  check.output("dlogp", dlogp, x.count * k.count(), x.length);
+  cpu::weighted_log_soft_topk_jvp(x, weights, k, alpha, thresholds, dx, dweights, dk, dalpha, dlogp,
+                                  order, threads);
+}
+
 LAPSUM_INSTANTIATE(log_soft_topk)
 LAPSUM_INSTANTIATE(log_soft_topk_vjp)
 LAPSUM_INSTANTIATE(log_soft_topk_jvp)
+LAPSUM_INSTANTIATE(weighted_log_soft_topk)
+LAPSUM_INSTANTIATE(weighted_log_soft_topk_vjp)
+LAPSUM_INSTANTIATE(weighted_log_soft_topk_jvp)
 
 }  // namespace lapsum

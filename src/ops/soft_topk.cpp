@@ -51,8 +51,51 @@ void soft_topk_jvp(Rows<const T> x, Levels k, PerRow alpha, const Threshold* thr
   });
 }
 
+template <class T>
+void weighted_soft_topk(Rows<const T> x, Rows<const T> weights, Levels k, PerRow alpha, Rows<T> p,
+                        Threshold* thresholds, Order order, Threads threads) {
+  const ops::Check check("weighted_soft_topk", "x", x, alpha, threads);
+  check.input("weights", weights, x.count, x.length);
+  check.level("k", k, x.count, ops::kAnyWeight, "inf");
+  check.output("p", p, x.count * k.count(), x.length);
+  cpu::weighted_soft_topk(x, weights, k, alpha, p, thresholds, order, threads);
+}
+
+template <class T>
+void weighted_soft_topk_vjp(Rows<const T> x, Rows<const T> weights, Levels k, PerRow alpha,
+                            const Threshold* thresholds, Rows<const T> g, Rows<T> gx,
+                            Rows<T> gweights, double* gk, double* galpha, Order order,
+                            Threads threads) {
+  const ops::Check check("weighted_soft_topk_vjp", "x", x, alpha, threads);
+  check.input("weights", weights, x.count, x.length);
+  check.level("k", k, x.count, ops::kAnyWeight, "inf");
+  check.input("g", g, x.count * k.count(), x.length);
+  check.optional_output("gx", gx, x.count, x.length);
+  check.optional_output("gweights", gweights, x.count, x.length);
+  cpu::weighted_soft_topk_vjp(x, weights, k, alpha, thresholds, g, gx, gweights, gk, galpha, order,
+                              threads);
+}
+
+template <class T>
+void weighted_soft_topk_jvp(Rows<const T> x, Rows<const T> weights, Levels k, PerRow alpha,
+                            const Threshold* thresholds, Rows<const T> dx, Rows<const T> dweights,
+                            const double* dk, const double* dalpha, Rows<T> dp, Order order,
+                            Threads threads) {
+  const ops::Check check("weighted_soft_topk_jvp", "x", x, alpha, threads);
+  check.input("weights", weights, x.count, x.length);
+  check.level("k", k, x.count, ops::kAnyWeight, "inf");
+  check.optional_input("dx", dx, x.count, x.length);
+  check.optional_input("dweights", dweights, x.count, x.length);
+  check.output("dp", dp, x.count * k.count(), x.length);
+  cpu::weighted_soft_topk_jvp(x, weights, k, alpha, thresholds, dx, dweights, dk, dalpha, dp, order,
+                              threads);
+}
+
 LAPSUM_INSTANTIATE(soft_topk)
 LAPSUM_INSTANTIATE(soft_topk_vjp)
 LAPSUM_INSTANTIATE(soft_topk_jvp)
+LAPSUM_INSTANTIATE(weighted_soft_topk)
+LAPSUM_INSTANTIATE(weighted_soft_topk_vjp)
+LAPSUM_INSTANTIATE(weighted_soft_topk_jvp)
 
 }  // namespace lapsum

@@ -10,6 +10,7 @@ Several lines for one quantity add up. `scale` is a product of the factors below
     z        1 + the distance of the threshold to its nearest element, over |alpha|
     D        sum_j e^{-|x_i - x_j| / |alpha|} at element i; sum(D) over the row
     max|g|   of the incoming gradient, or of the tangent; sum|g| likewise
+    L        the largest derivative of an output in its level
     max|v|   of the permuted values; sum|w| of the weights
     J|g|     the absolute Jacobian applied to |g|
     size     the sum of the absolute terms of a sum
@@ -71,6 +72,7 @@ _FACTORS: dict[str, Callable[[dict[str, Any]], ArrayLike]] = {
     "max|g|": lambda of: np.max(np.abs(of["g"])),
     "sum|g|": lambda of: np.sum(np.abs(of["g"])),
     "max|v|": lambda of: np.max(np.abs(of["v"])),
+    "L": lambda of: of["L"],
     "sum|w|": lambda of: np.sum(np.abs(of["w"])),
     "J|g|": lambda of: of["Jg"],
     "size": lambda of: of["size"],

@@ -21,27 +21,33 @@ struct Slopes {
 //   saturated(p, dp/dk)                 the same for an element that has none
 //   try_vjp, try_jvp                    the derivatives of one row by a shorter way, or false
 
+/// The masks of a row at its thresholds, one row of `out` each.
+template <class Mask, class T>
+void fill_masks(const MaskedRow<T>& row, Rows<T> out, int threads) {
+  for (std::ptrdiff_t l = 0; l < out.count; ++l) {
+    T* to = out[l];
+    const double anchor = row.b[l].anchor;
+    if (std::isnan(anchor)) {
+      fill(to, row.n, kNaN);
+    } else if (std::isinf(anchor)) {
+      row.for_each_saturated(l, [&](std::ptrdiff_t j, const Saturated& p) {
+        to[j] = narrow<T>(Mask::saturated(p).value);
+      });
+    } else {
+      for_each_chunk(row.n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+        Mask::values(row.x + begin, end - begin, row.orientation.sign, row.b[l],
+                     row.orientation.alpha, to + begin);
+      });
+    }
+  }
+}
+
 /// out = Mask(x), as lapsum/soft_topk.h says.
 template <class Mask, class T>
 void mask(Rows<const T> x, const Levels& k, const PerRow& alpha, Rows<T> out, Threshold* keep,
           Order order, Threads threads) {
   const auto body = [&](std::ptrdiff_t i, const MaskedRow<T>& row, Arena&, int inner) {
-    for (std::ptrdiff_t l = 0; l < k.count(); ++l) {
-      T* to = out[i * k.count() + l];
-      const double anchor = row.b[l].anchor;
-      if (std::isnan(anchor)) {
-        fill(to, x.length, kNaN);
-      } else if (std::isinf(anchor)) {
-        row.for_each_saturated(l, [&](std::ptrdiff_t j, const Saturated& p) {
-          to[j] = narrow<T>(Mask::saturated(p).value);
-        });
-      } else {
-        for_each_chunk(x.length, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-          Mask::values(row.x + begin, end - begin, row.orientation.sign, row.b[l],
-                       row.orientation.alpha, to + begin);
-        });
-      }
-    }
+    fill_masks<Mask>(row, Rows<T>(out[i * k.count()], k.count(), x.length, out.stride), inner);
   };
   for_each_masked_row(x, k, alpha, nullptr, keep, order, threads, body);
 }

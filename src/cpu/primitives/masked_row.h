@@ -26,15 +26,13 @@ struct MaskedRow {
   Orientation orientation;
   std::span<const Threshold> b;
 
-  /// p and dp/dk of every element where threshold l is infinite: body(i, saturated).
-  template <class Body>
-  void for_each_saturated(std::ptrdiff_t l, Body&& body) const {
+  /// p and dp/dk of every element where threshold l is infinite: body(i, saturated). What the
+  /// elements that share a level count together is asked of near(), if need be.
+  template <class Near, class Body>
+  void for_each_saturated(std::ptrdiff_t l, Near&& near, Body&& body) const {
     const double share = b[l].offset;
     const bool all = b[l].anchor > 0;
-    double per_level = 0;
-    if (!all && share > 0 && share < 1) {
-      per_level = 1 / static_cast<double>(count_non_finite(x, n, orientation.sign, 1).below);
-    }
+    const double per_level = !all && share > 0 && share < 1 ? 1 / near() : 0;
     for (std::ptrdiff_t i = 0; i < n; ++i) {
       const double r = orientation.sign * static_cast<double>(x[i]);
       if (all) {
@@ -44,15 +42,21 @@ struct MaskedRow {
       }
     }
   }
+  template <class Body>
+  void for_each_saturated(std::ptrdiff_t l, Body&& body) const {
+    const auto count = [&] {
+      return static_cast<double>(count_non_finite(x, n, orientation.sign, 1).below);
+    };
+    for_each_saturated(l, count, body);
+  }
 };
 
 /// body(row, masked, arena, threads) for every row of x. Thresholds are taken from `saved` if
-/// given, else solved, and written to `keep` if given.
-template <class T, class Body>
-void for_each_masked_row(Rows<const T> x, const Levels& k, const PerRow& alpha,
+/// given, else from solve(row, masked, b, arena, threads), and written to `keep` if given.
+template <class T, class Solve, class Body>
+void for_each_masked_row(Rows<const T> x, std::ptrdiff_t levels, const PerRow& alpha,
                          const Threshold* saved, Threshold* keep, Order order, Threads threads,
-                         Body&& body) {
-  const std::ptrdiff_t levels = k.count();
+                         Solve&& solve, Body&& body) {
   for_each_row(x.count, x.length * std::max<std::ptrdiff_t>(levels, 1), threads,
                [&](std::ptrdiff_t i, Arena& arena, int inner) {
                  MaskedRow<T> row{x[i], x.length, Orientation(alpha[i], order), {}};
@@ -63,8 +67,7 @@ void for_each_masked_row(Rows<const T> x, const Levels& k, const PerRow& alpha,
                    std::span<Threshold> b =
                        keep ? std::span(keep + i * levels, count) : arena.take<Threshold>(levels);
                    if (row.orientation.valid) {
-                     solve_thresholds(row.x, row.n, row.orientation.sign, {k[i], count},
-                                      row.orientation.alpha, b, arena, inner);
+                     solve(i, row, b, arena, inner);
                    } else {
                      std::fill(b.begin(), b.end(), Threshold{kNaN, 0});
                    }
@@ -72,6 +75,19 @@ void for_each_masked_row(Rows<const T> x, const Levels& k, const PerRow& alpha,
                  }
                  body(i, row, arena, inner);
                });
+}
+
+/// The same at the levels k, every element counting one.
+template <class T, class Body>
+void for_each_masked_row(Rows<const T> x, const Levels& k, const PerRow& alpha,
+                         const Threshold* saved, Threshold* keep, Order order, Threads threads,
+                         Body&& body) {
+  const auto solve = [&](std::ptrdiff_t i, const MaskedRow<T>& row, std::span<Threshold> b,
+                         Arena& arena, int inner) {
+    solve_thresholds(row.x, row.n, row.orientation.sign, {k[i], b.size()}, row.orientation.alpha, b,
+                     arena, inner);
+  };
+  for_each_masked_row(x, k.count(), alpha, saved, keep, order, threads, solve, body);
 }
 
 }  // namespace lapsum::cpu

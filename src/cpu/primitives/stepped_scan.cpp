@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cpu/primitives/compensated.h"
 #include "cpu/primitives/laplace.h"
 #include "cpu/primitives/parallel.h"
 #include "math/laplace.h"
@@ -32,21 +33,9 @@ State<Order> shifted(const State<Order>& m, double gap) {
   return out;
 }
 
-// A sum with the rounding error of its last addition carried along (Knuth). Losses far below an ulp
-// of the moment would otherwise round away one after another, all in the same direction.
-struct Compensated {
-  double sum = 0, rest = 0;
-
-  double value() const { return sum + rest; }
-  void add(double x) {
-    const double total = sum + x;
-    const double part = total - sum;
-    rest += (sum - (total - part)) + (x - part);
-    sum = total;
-  }
-};
-
 // Scans [begin, end) alone, as if nothing came before, and returns the moments at its last element.
+// Losses far below an ulp of the moment would round away one after another, all in the same
+// direction: the sums are compensated.
 template <int Order, Toward toward>
 State<Order> scan_chunk(const Steps& steps, const Weights<Order>& w, std::ptrdiff_t begin,
                         std::ptrdiff_t end, const Moments<Order>& at) {
