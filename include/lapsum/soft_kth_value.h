@@ -31,4 +31,24 @@ void soft_kth_value_jvp(Rows<const T> x, Levels k, PerRow alpha, Rows<const T> d
                         const double* dalpha, Rows<T> db, Order order = Order::descending,
                         Threads threads = 0);
 
+/// With weights: the threshold of weighted_soft_topk. Levels, weights and cost as in
+/// weighted_lap_sum_inverse; elements at -inf are never chosen.
+template <class T>
+void weighted_soft_kth_value(Rows<const T> x, Rows<const T> weights, Levels k, PerRow alpha,
+                             Rows<T> b, Order order = Order::descending, Threads threads = 0);
+
+/// Gradients of <g, b> with respect to x, weights, k (rows x m) and alpha.
+template <class T>
+void weighted_soft_kth_value_vjp(Rows<const T> x, Rows<const T> weights, Levels k, PerRow alpha,
+                                 Rows<const T> g, Rows<T> gx, Rows<T> gweights, double* gk,
+                                 double* galpha, Order order = Order::descending,
+                                 Threads threads = 0);
+
+/// Derivative of b along (dx, dweights, dk, dalpha); tangents without data are zero.
+template <class T>
+void weighted_soft_kth_value_jvp(Rows<const T> x, Rows<const T> weights, Levels k, PerRow alpha,
+                                 Rows<const T> dx, Rows<const T> dweights, const double* dk,
+                                 const double* dalpha, Rows<T> db, Order order = Order::descending,
+                                 Threads threads = 0);
+
 }  // namespace lapsum

@@ -24,4 +24,24 @@ template <class T>
 void soft_rank_jvp(Rows<const T> x, PerRow alpha, Rows<const T> dx, const double* dalpha,
                    Rows<T> drank, Order order = Order::ascending, Threads threads = 0);
 
+/// With weights: rank[j] = sum over l != j of weights[l] F((x[j] - x[l]) / alpha), between 0 and what
+/// the others weigh together. An element of weight 0 has a rank, but does not count. Elements at one
+/// infinity count half of each other. A weight that is negative, NaN or infinite makes the row NaN.
+/// All else as above. weights: rows x n.
+template <class T>
+void weighted_soft_rank(Rows<const T> x, Rows<const T> weights, PerRow alpha, Rows<T> rank,
+                        Order order = Order::ascending, Threads threads = 0);
+
+/// Gradients of <g, rank> with respect to x, weights and alpha. Outputs without data are skipped.
+template <class T>
+void weighted_soft_rank_vjp(Rows<const T> x, Rows<const T> weights, PerRow alpha, Rows<const T> g,
+                            Rows<T> gx, Rows<T> gweights, double* galpha,
+                            Order order = Order::ascending, Threads threads = 0);
+
+/// Derivative of rank along (dx, dweights, dalpha); tangents without data are zero.
+template <class T>
+void weighted_soft_rank_jvp(Rows<const T> x, Rows<const T> weights, PerRow alpha, Rows<const T> dx,
+                            Rows<const T> dweights, const double* dalpha, Rows<T> drank,
+                            Order order = Order::ascending, Threads threads = 0);
+
 }  // namespace lapsum

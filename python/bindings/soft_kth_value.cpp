@@ -1,4 +1,5 @@
 #include "families.h"
+#include "weighted.h"
 
 namespace lapsum::python {
 namespace {
@@ -7,6 +8,8 @@ template <class T>
 void bind(nb::module_& m) {
   bind_inverse<T, Order>(m, "soft_kth_value", soft_kth_value<T>, soft_kth_value_vjp<T>,
                          soft_kth_value_jvp<T>);
+  bind_weighted_inverse<T, Order>(m, "weighted_soft_kth_value", weighted_soft_kth_value<T>,
+                                  weighted_soft_kth_value_vjp<T>, weighted_soft_kth_value_jvp<T>);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 #include "families.h"
+#include "weighted.h"
 
 namespace lapsum::python {
 namespace {
@@ -6,6 +7,8 @@ namespace {
 template <class T>
 void bind(nb::module_& m) {
   bind_inverse<T>(m, "soft_quantile", soft_quantile<T>, soft_quantile_vjp<T>, soft_quantile_jvp<T>);
+  bind_weighted_inverse<T>(m, "weighted_soft_quantile", weighted_soft_quantile<T>,
+                           weighted_soft_quantile_vjp<T>, weighted_soft_quantile_jvp<T>);
 }
 
 }  // namespace

@@ -19,4 +19,24 @@ void lap_sum_inverse_jvp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
                          const double* dk, const double* dalpha, Rows<T> db, Order order,
                          Threads threads);
 
+/// What levels of a weighted row are counted in: weight, or as shares of all the weight there is.
+enum class LevelUnit { weight, share };
+
+template <class T>
+void weighted_lap_sum_inverse(Rows<const T> r, Rows<const T> weights, const Levels& k,
+                              LevelUnit unit, const PerRow& alpha, Rows<T> b, Order order,
+                              Threads threads);
+
+template <class T>
+void weighted_lap_sum_inverse_vjp(Rows<const T> r, Rows<const T> weights, const Levels& k,
+                                  LevelUnit unit, const PerRow& alpha, Rows<const T> g, Rows<T> gr,
+                                  Rows<T> gweights, double* gk, double* galpha, Order order,
+                                  Threads threads);
+
+template <class T>
+void weighted_lap_sum_inverse_jvp(Rows<const T> r, Rows<const T> weights, const Levels& k,
+                                  LevelUnit unit, const PerRow& alpha, Rows<const T> dr,
+                                  Rows<const T> dweights, const double* dk, const double* dalpha,
+                                  Rows<T> db, Order order, Threads threads);
+
 }  // namespace lapsum::cpu

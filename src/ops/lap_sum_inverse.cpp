@@ -47,8 +47,50 @@ void lap_sum_inverse_jvp(Rows<const T> r, Levels k, PerRow alpha, Rows<const T> 
   });
 }
 
+template <class T>
+void weighted_lap_sum_inverse(Rows<const T> r, Rows<const T> weights, Levels k, PerRow alpha,
+                              Rows<T> b, Threads threads) {
+  const ops::Check check("weighted_lap_sum_inverse", "r", r, alpha, threads);
+  check.input("weights", weights, r.count, r.length);
+  check.level("k", k, r.count, ops::kAnyWeight, "inf");
+  check.output("b", b, r.count, k.count());
+  cpu::weighted_lap_sum_inverse(r, weights, k, cpu::LevelUnit::weight, alpha, b, Order::ascending,
+                                threads);
+}
+
+template <class T>
+void weighted_lap_sum_inverse_vjp(Rows<const T> r, Rows<const T> weights, Levels k, PerRow alpha,
+                                  Rows<const T> g, Rows<T> gr, Rows<T> gweights, double* gk,
+                                  double* galpha, Threads threads) {
+  const ops::Check check("weighted_lap_sum_inverse_vjp", "r", r, alpha, threads);
+  check.input("weights", weights, r.count, r.length);
+  check.level("k", k, r.count, ops::kAnyWeight, "inf");
+  check.input("g", g, r.count, k.count());
+  check.optional_output("gr", gr, r.count, r.length);
+  check.optional_output("gweights", gweights, r.count, r.length);
+  cpu::weighted_lap_sum_inverse_vjp(r, weights, k, cpu::LevelUnit::weight, alpha, g, gr, gweights,
+                                    gk, galpha, Order::ascending, threads);
+}
+
+template <class T>
+void weighted_lap_sum_inverse_jvp(Rows<const T> r, Rows<const T> weights, Levels k, PerRow alpha,
+                                  Rows<const T> dr, Rows<const T> dweights, const double* dk,
+                                  const double* dalpha, Rows<T> db, Threads threads) {
+  const ops::Check check("weighted_lap_sum_inverse_jvp", "r", r, alpha, threads);
+  check.input("weights", weights, r.count, r.length);
+  check.level("k", k, r.count, ops::kAnyWeight, "inf");
+  check.optional_input("dr", dr, r.count, r.length);
+  check.optional_input("dweights", dweights, r.count, r.length);
+  check.output("db", db, r.count, k.count());
+  cpu::weighted_lap_sum_inverse_jvp(r, weights, k, cpu::LevelUnit::weight, alpha, dr, dweights, dk,
+                                    dalpha, db, Order::ascending, threads);
+}
+
 LAPSUM_INSTANTIATE(lap_sum_inverse)
 LAPSUM_INSTANTIATE(lap_sum_inverse_vjp)
 LAPSUM_INSTANTIATE(lap_sum_inverse_jvp)
+LAPSUM_INSTANTIATE(weighted_lap_sum_inverse)
+LAPSUM_INSTANTIATE(weighted_lap_sum_inverse_vjp)
+LAPSUM_INSTANTIATE(weighted_lap_sum_inverse_jvp)
 
 }  // namespace lapsum

@@ -48,8 +48,49 @@ void soft_kth_value_jvp(Rows<const T> x, Levels k, PerRow alpha, Rows<const T> d
   });
 }
 
+template <class T>
+void weighted_soft_kth_value(Rows<const T> x, Rows<const T> weights, Levels k, PerRow alpha,
+                             Rows<T> b, Order order, Threads threads) {
+  const ops::Check check("weighted_soft_kth_value", "x", x, alpha, threads);
+  check.input("weights", weights, x.count, x.length);
+  check.level("k", k, x.count, ops::kAnyWeight, "inf");
+  check.output("b", b, x.count, k.count());
+  cpu::weighted_lap_sum_inverse(x, weights, k, cpu::LevelUnit::weight, alpha, b, order, threads);
+}
+
+template <class T>
+void weighted_soft_kth_value_vjp(Rows<const T> x, Rows<const T> weights, Levels k, PerRow alpha,
+                                 Rows<const T> g, Rows<T> gx, Rows<T> gweights, double* gk,
+                                 double* galpha, Order order, Threads threads) {
+  const ops::Check check("weighted_soft_kth_value_vjp", "x", x, alpha, threads);
+  check.input("weights", weights, x.count, x.length);
+  check.level("k", k, x.count, ops::kAnyWeight, "inf");
+  check.input("g", g, x.count, k.count());
+  check.optional_output("gx", gx, x.count, x.length);
+  check.optional_output("gweights", gweights, x.count, x.length);
+  cpu::weighted_lap_sum_inverse_vjp(x, weights, k, cpu::LevelUnit::weight, alpha, g, gx, gweights,
+                                    gk, galpha, order, threads);
+}
+
+template <class T>
+void weighted_soft_kth_value_jvp(Rows<const T> x, Rows<const T> weights, Levels k, PerRow alpha,
+                                 Rows<const T> dx, Rows<const T> dweights, const double* dk,
+                                 const double* dalpha, Rows<T> db, Order order, Threads threads) {
+  const ops::Check check("weighted_soft_kth_value_jvp", "x", x, alpha, threads);
+  check.input("weights", weights, x.count, x.length);
+  check.level("k", k, x.count, ops::kAnyWeight, "inf");
+  check.optional_input("dx", dx, x.count, x.length);
+  check.optional_input("dweights", dweights, x.count, x.length);
+  check.output("db", db, x.count, k.count());
+  cpu::weighted_lap_sum_inverse_jvp(x, weights, k, cpu::LevelUnit::weight, alpha, dx, dweights, dk,
+                                    dalpha, db, order, threads);
+}
+
 LAPSUM_INSTANTIATE(soft_kth_value)
 LAPSUM_INSTANTIATE(soft_kth_value_vjp)
 LAPSUM_INSTANTIATE(soft_kth_value_jvp)
+LAPSUM_INSTANTIATE(weighted_soft_kth_value)
+LAPSUM_INSTANTIATE(weighted_soft_kth_value_vjp)
+LAPSUM_INSTANTIATE(weighted_soft_kth_value_jvp)
 
 }  // namespace lapsum

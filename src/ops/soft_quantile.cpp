@@ -87,8 +87,50 @@ void soft_quantile_jvp(Rows<const T> x, Levels q, PerRow alpha, Rows<const T> dx
   });
 }
 
+template <class T>
+void weighted_soft_quantile(Rows<const T> x, Rows<const T> weights, Levels q, PerRow alpha,
+                            Rows<T> b, Threads threads) {
+  const ops::Check check("weighted_soft_quantile", "x", x, alpha, threads);
+  check.input("weights", weights, x.count, x.length);
+  check.level("q", q, x.count, 1, "1");
+  check.output("b", b, x.count, q.count());
+  cpu::weighted_lap_sum_inverse(x, weights, q, cpu::LevelUnit::share, alpha, b, Order::ascending,
+                                threads);
+}
+
+template <class T>
+void weighted_soft_quantile_vjp(Rows<const T> x, Rows<const T> weights, Levels q, PerRow alpha,
+                                Rows<const T> g, Rows<T> gx, Rows<T> gweights, double* gq,
+                                double* galpha, Threads threads) {
+  const ops::Check check("weighted_soft_quantile_vjp", "x", x, alpha, threads);
+  check.input("weights", weights, x.count, x.length);
+  check.level("q", q, x.count, 1, "1");
+  check.input("g", g, x.count, q.count());
+  check.optional_output("gx", gx, x.count, x.length);
+  check.optional_output("gweights", gweights, x.count, x.length);
+  cpu::weighted_lap_sum_inverse_vjp(x, weights, q, cpu::LevelUnit::share, alpha, g, gx, gweights,
+                                    gq, galpha, Order::ascending, threads);
+}
+
+template <class T>
+void weighted_soft_quantile_jvp(Rows<const T> x, Rows<const T> weights, Levels q, PerRow alpha,
+                                Rows<const T> dx, Rows<const T> dweights, const double* dq,
+                                const double* dalpha, Rows<T> db, Threads threads) {
+  const ops::Check check("weighted_soft_quantile_jvp", "x", x, alpha, threads);
+  check.input("weights", weights, x.count, x.length);
+  check.level("q", q, x.count, 1, "1");
+  check.optional_input("dx", dx, x.count, x.length);
+  check.optional_input("dweights", dweights, x.count, x.length);
+  check.output("db", db, x.count, q.count());
+  cpu::weighted_lap_sum_inverse_jvp(x, weights, q, cpu::LevelUnit::share, alpha, dx, dweights, dq,
+                                    dalpha, db, Order::ascending, threads);
+}
+
 LAPSUM_INSTANTIATE(soft_quantile)
 LAPSUM_INSTANTIATE(soft_quantile_vjp)
 LAPSUM_INSTANTIATE(soft_quantile_jvp)
+LAPSUM_INSTANTIATE(weighted_soft_quantile)
+LAPSUM_INSTANTIATE(weighted_soft_quantile_vjp)
+LAPSUM_INSTANTIATE(weighted_soft_quantile_jvp)
 
 }  // namespace lapsum

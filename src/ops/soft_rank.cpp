@@ -41,8 +41,44 @@ void soft_rank_jvp(Rows<const T> x, PerRow alpha, Rows<const T> dx, const double
   });
 }
 
+template <class T>
+void weighted_soft_rank(Rows<const T> x, Rows<const T> weights, PerRow alpha, Rows<T> rank,
+                        Order order, Threads threads) {
+  const ops::Check check("weighted_soft_rank", "x", x, alpha, threads);
+  check.input("weights", weights, x.count, x.length);
+  check.output("rank", rank, x.count, x.length);
+  cpu::weighted_soft_rank(x, weights, alpha, rank, order, threads);
+}
+
+template <class T>
+void weighted_soft_rank_vjp(Rows<const T> x, Rows<const T> weights, PerRow alpha, Rows<const T> g,
+                            Rows<T> gx, Rows<T> gweights, double* galpha, Order order,
+                            Threads threads) {
+  const ops::Check check("weighted_soft_rank_vjp", "x", x, alpha, threads);
+  check.input("weights", weights, x.count, x.length);
+  check.input("g", g, x.count, x.length);
+  check.optional_output("gx", gx, x.count, x.length);
+  check.optional_output("gweights", gweights, x.count, x.length);
+  cpu::weighted_soft_rank_vjp(x, weights, alpha, g, gx, gweights, galpha, order, threads);
+}
+
+template <class T>
+void weighted_soft_rank_jvp(Rows<const T> x, Rows<const T> weights, PerRow alpha, Rows<const T> dx,
+                            Rows<const T> dweights, const double* dalpha, Rows<T> drank,
+                            Order order, Threads threads) {
+  const ops::Check check("weighted_soft_rank_jvp", "x", x, alpha, threads);
+  check.input("weights", weights, x.count, x.length);
+  check.optional_input("dx", dx, x.count, x.length);
+  check.optional_input("dweights", dweights, x.count, x.length);
+  check.output("drank", drank, x.count, x.length);
+  cpu::weighted_soft_rank_jvp(x, weights, alpha, dx, dweights, dalpha, drank, order, threads);
+}
+
 LAPSUM_INSTANTIATE(soft_rank)
 LAPSUM_INSTANTIATE(soft_rank_vjp)
 LAPSUM_INSTANTIATE(soft_rank_jvp)
+LAPSUM_INSTANTIATE(weighted_soft_rank)
+LAPSUM_INSTANTIATE(weighted_soft_rank_vjp)
+LAPSUM_INSTANTIATE(weighted_soft_rank_jvp)
 
 }  // namespace lapsum

@@ -145,11 +145,14 @@ class Case:
             scales["k"] = level
             scales["z"] = 1 + np.abs(root.z[self.weights > 0]).min()
         else:
-            crowd = [
-                reference.lap_kernel(self.x, w, self.x, self.alpha)
-                for w in (self.weights, 1 + 0 * self.x)
-            ]
-            scales["D"] = crowd[0] + self.weights * crowd[1]
+
+            def crowd(w):
+                near = (
+                    reference.lap_kernel(self.x, w, self.x, self.alpha, "even", p) for p in (0, 1)
+                )
+                return sum(near)
+
+            scales["D"] = crowd(self.weights) + self.weights * crowd(np.ones(self.x.size))
         return scales
 
     @cached_property
@@ -179,7 +182,7 @@ class Case:
     @property
     def arguments(self):
         second = {None: (), "soft_quantile": ("q",)}.get(self.k and self.op, ("k",))
-        return ("x", "weights", *second, "alpha")
+        return ("r" if self.op == "lap_sum_inverse" else "x", "weights", *second, "alpha")
 
     def is_out_of_range(self, jacobian):
         return np.abs(jacobian).max() > np.sqrt(np.finfo(self.x.dtype).max)
@@ -201,7 +204,7 @@ class Case:
         for i, (name, jacobian) in enumerate(zip(self.arguments, self.jacobians, strict=True)):
             jacobian = jacobian.reshape(self.call.shape[1], -1)
             tangent = self.rng.normal(size=jacobian.shape[1])
-            tangent = tangent.astype(self.x.dtype if name in ("x", "weights") else np.float64)
+            tangent = tangent.astype(self.x.dtype if i < 2 else np.float64)
             tangents = [None] * len(self.jacobians)
             tangents[i] = tangent
             got = self.call.jvp(*tangents)[0]

@@ -8,7 +8,7 @@ from lapsum import _core
 
 MASKS = ("soft_topk", "log_soft_topk")
 INVERSES = ("lap_sum_inverse", "soft_kth_value", "soft_quantile")
-OPERATIONS = (*MASKS,)
+OPERATIONS = ("soft_rank", *MASKS, *INVERSES)
 # What stands before the flags, and how the reference calls the flag.
 FLAGS = {
     "soft_rank": "descending",

@@ -59,7 +59,7 @@ Counted count(const WeightedRow<T>& row, Arena& arena, int threads) {
 
 // The root with `lefts` values on its left. Sums are seen in units of the larger one: the product of
 // two small weights must not underflow.
-Threshold solve(const Counted& row, std::ptrdiff_t lefts, double excess) {
+WeightedRoot solve(const Counted& row, std::ptrdiff_t lefts, double excess) {
   math::Interval at{-kInf, 0, kInf, 0};
   if (lefts > 0) {
     at.left_nearest = row.decays.r[lefts - 1];
@@ -72,7 +72,15 @@ Threshold solve(const Counted& row, std::ptrdiff_t lefts, double excess) {
   const double unit = std::max(at.left_sum, at.right_sum);
   at.left_sum /= unit;
   at.right_sum /= unit;
-  return math::solve_interval(at, excess / unit, row.decays.alpha).b;
+  const math::Root root = math::solve_interval(at, excess / unit, row.decays.alpha);
+  return {root.b,
+          at.left_nearest,
+          at.right_nearest,
+          root.left_z,
+          root.right_z,
+          root.left_weight / unit,
+          root.right_weight / unit,
+          std::min(1 / (root.total * unit), 1e300)};
 }
 
 }  // namespace
@@ -104,9 +112,9 @@ Compensated WeightedRow<T>::total() const {
 
 template <class T>
 void solve_weighted_levels(const WeightedRow<T>& row, std::span<const Compensated> k,
-                           std::span<Threshold> b, Arena& arena, int threads) {
+                           std::span<WeightedRoot> roots, Arena& arena, int threads) {
   const Arena::Scope scope(arena);
-  std::fill(b.begin(), b.end(), Threshold{kNaN, 0});
+  std::fill(roots.begin(), roots.end(), WeightedRoot{{kNaN, 0}});
   if (!row.orientation.valid || !row.is_known()) return;
   const Counted counted = count(row, arena, threads);
   const Compensated below = row.below();
@@ -129,13 +137,13 @@ void solve_weighted_levels(const WeightedRow<T>& row, std::span<const Compensate
     const double excess = j < 0 ? queries[t] : rest[t].minus(counted.weight[j]);
     if (std::isnan(level)) return;
     if (level <= 0 || std::isinf(level)) {
-      b[t] = {level > 0 ? kInf : -kInf, 0};
+      roots[t].b = {level > 0 ? kInf : -kInf, 0};
     } else if (queries[t] <= 0) {
-      b[t] = {-kInf, std::min(level / below.value(), 1.0)};
+      roots[t].b = {-kInf, std::min(level / below.value(), 1.0)};
     } else if (j + 1 == counted.size() && excess >= 0) {
-      b[t] = {kInf, 0};
+      roots[t].b = {kInf, 0};
     } else {
-      b[t] = solve(counted, j + 1, excess);
+      roots[t] = solve(counted, j + 1, excess);
     }
   });
 }
@@ -143,8 +151,8 @@ void solve_weighted_levels(const WeightedRow<T>& row, std::span<const Compensate
 template struct WeightedRow<float>;
 template struct WeightedRow<double>;
 template void solve_weighted_levels(const WeightedRow<float>&, std::span<const Compensated>,
-                                    std::span<Threshold>, Arena&, int);
+                                    std::span<WeightedRoot>, Arena&, int);
 template void solve_weighted_levels(const WeightedRow<double>&, std::span<const Compensated>,
-                                    std::span<Threshold>, Arena&, int);
+                                    std::span<WeightedRoot>, Arena&, int);
 
 }  // namespace lapsum::cpu

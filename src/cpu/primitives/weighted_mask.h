@@ -44,8 +44,10 @@ void for_each_weighted_row(Rows<const T> x, Rows<const T> w, const Levels& k, co
   const auto solve = [&](std::ptrdiff_t i, const MaskedRow<T>& row, std::span<Threshold> b,
                          Arena& arena, int inner) {
     std::span<Compensated> levels = arena.take<Compensated>(k.count());
+    std::span<WeightedRoot> roots = arena.take<WeightedRoot>(k.count());
     for (std::ptrdiff_t l = 0; l < k.count(); ++l) levels[l] = {k[i][l], 0};
-    solve_weighted_levels<T>({row.x, w[i], row.n, row.orientation}, levels, b, arena, inner);
+    solve_weighted_levels<T>({row.x, w[i], row.n, row.orientation}, levels, roots, arena, inner);
+    for (std::size_t l = 0; l < b.size(); ++l) b[l] = roots[l].b;
   };
   for_each_masked_row(x, k.count(), alpha, saved, keep, order, threads, solve, body);
 }
