@@ -15,8 +15,8 @@ void bind_weighted_mask(nb::module_& m, const std::string& name,
       name.c_str(),
       [=](const Array<const T>& x, const Array<const T>& weights, const LevelsArgument& k,
           const AlphaArgument& alpha, const Array<T>& out, bool descending, int threads,
-          const Optional<double>& keep) {
-        const auto row = rows("x", x);
+          const Optional<double>& keep, const Lengths& lengths) {
+        const auto row = rows("x", x, lengths);
         const auto w = rows("weights", weights);
         const auto at = levels("k", k, row.count);
         const auto softness = per_row(alpha, row.count);
@@ -26,14 +26,15 @@ void bind_weighted_mask(nb::module_& m, const std::string& name,
         value(row, w, at, softness, to, kept, order(descending), threads);
       },
       "x"_a.noconvert(), "weights"_a.noconvert(), "k"_a, "alpha"_a, "out"_a.noconvert(),
-      "descending"_a, "threads"_a, "keep"_a.noconvert() = nb::none());
+      "descending"_a, "threads"_a, "keep"_a.noconvert() = nb::none(),
+      "lengths"_a.noconvert() = nb::none());
   m.def((name + "_vjp").c_str(),
         [=](const Array<const T>& x, const Array<const T>& weights, const LevelsArgument& k,
             const AlphaArgument& alpha, const Array<const T>& g, const Optional<T>& gx,
             const Optional<T>& gweights, const std::optional<Numbers>& gk,
             const std::optional<Numbers>& galpha, bool descending, int threads,
-            const Optional<const double>& saved) {
-          const auto row = rows("x", x);
+            const Optional<const double>& saved, const Lengths& lengths) {
+          const auto row = rows("x", x, lengths);
           const auto w = rows("weights", weights);
           const auto at = levels("k", k, row.count);
           const auto softness = per_row(alpha, row.count);
@@ -50,14 +51,14 @@ void bind_weighted_mask(nb::module_& m, const std::string& name,
         "x"_a.noconvert(), "weights"_a.noconvert(), "k"_a, "alpha"_a, "g"_a.noconvert(),
         "gx"_a.noconvert().none(), "gweights"_a.noconvert().none(), "gk"_a.noconvert().none(),
         "galpha"_a.noconvert().none(), "descending"_a, "threads"_a,
-        "saved"_a.noconvert() = nb::none());
+        "saved"_a.noconvert() = nb::none(), "lengths"_a.noconvert() = nb::none());
   m.def((name + "_jvp").c_str(),
         [=](const Array<const T>& x, const Array<const T>& weights, const LevelsArgument& k,
             const AlphaArgument& alpha, const Optional<const T>& dx,
             const Optional<const T>& dweights, const std::optional<ConstNumbers>& dk,
             const std::optional<ConstNumbers>& dalpha, const Array<T>& dout, bool descending,
-            int threads, const Optional<const double>& saved) {
-          const auto row = rows("x", x);
+            int threads, const Optional<const double>& saved, const Lengths& lengths) {
+          const auto row = rows("x", x, lengths);
           const auto w = rows("weights", weights);
           const auto at = levels("k", k, row.count);
           const auto softness = per_row(alpha, row.count);
@@ -73,7 +74,8 @@ void bind_weighted_mask(nb::module_& m, const std::string& name,
         },
         "x"_a.noconvert(), "weights"_a.noconvert(), "k"_a, "alpha"_a, "dx"_a.noconvert().none(),
         "dweights"_a.noconvert().none(), "dk"_a.noconvert().none(), "dalpha"_a.noconvert().none(),
-        "dout"_a.noconvert(), "descending"_a, "threads"_a, "saved"_a.noconvert() = nb::none());
+        "dout"_a.noconvert(), "descending"_a, "threads"_a, "saved"_a.noconvert() = nb::none(),
+        "lengths"_a.noconvert() = nb::none());
 }
 
 /// weighted_lap_sum_inverse, weighted_soft_quantile and, with an order, weighted_soft_kth_value.
@@ -89,9 +91,9 @@ void bind_weighted_inverse(nb::module_& m, const std::string& name,
   m.def(
       name.c_str(),
       [=](const Array<const T>& r, const Array<const T>& weights, const LevelsArgument& k,
-          const AlphaArgument& alpha, const Array<T>& out, Flag<Orders>... descending,
-          int threads) {
-        const auto row = rows("r", r);
+          const AlphaArgument& alpha, const Array<T>& out, Flag<Orders>... descending, int threads,
+          const Lengths& lengths) {
+        const auto row = rows("r", r, lengths);
         const auto w = rows("weights", weights);
         const auto at = levels("k", k, row.count);
         const auto softness = per_row(alpha, row.count);
@@ -100,13 +102,14 @@ void bind_weighted_inverse(nb::module_& m, const std::string& name,
         value(row, w, at, softness, to, order(descending)..., threads);
       },
       "r"_a.noconvert(), "weights"_a.noconvert(), "k"_a, "alpha"_a, "out"_a.noconvert(),
-      nb::arg(kFlag<Orders>)..., "threads"_a);
+      nb::arg(kFlag<Orders>)..., "threads"_a, "lengths"_a.noconvert() = nb::none());
   m.def((name + "_vjp").c_str(),
         [=](const Array<const T>& r, const Array<const T>& weights, const LevelsArgument& k,
             const AlphaArgument& alpha, const Array<const T>& g, const Optional<T>& gr,
             const Optional<T>& gweights, const std::optional<Numbers>& gk,
-            const std::optional<Numbers>& galpha, Flag<Orders>... descending, int threads) {
-          const auto row = rows("r", r);
+            const std::optional<Numbers>& galpha, Flag<Orders>... descending, int threads,
+            const Lengths& lengths) {
+          const auto row = rows("r", r, lengths);
           const auto w = rows("weights", weights);
           const auto at = levels("k", k, row.count);
           const auto softness = per_row(alpha, row.count);
@@ -121,14 +124,15 @@ void bind_weighted_inverse(nb::module_& m, const std::string& name,
         },
         "r"_a.noconvert(), "weights"_a.noconvert(), "k"_a, "alpha"_a, "g"_a.noconvert(),
         "gr"_a.noconvert().none(), "gweights"_a.noconvert().none(), "gk"_a.noconvert().none(),
-        "galpha"_a.noconvert().none(), nb::arg(kFlag<Orders>)..., "threads"_a);
+        "galpha"_a.noconvert().none(), nb::arg(kFlag<Orders>)..., "threads"_a,
+        "lengths"_a.noconvert() = nb::none());
   m.def((name + "_jvp").c_str(),
         [=](const Array<const T>& r, const Array<const T>& weights, const LevelsArgument& k,
             const AlphaArgument& alpha, const Optional<const T>& dr,
             const Optional<const T>& dweights, const std::optional<ConstNumbers>& dk,
             const std::optional<ConstNumbers>& dalpha, const Array<T>& dout,
-            Flag<Orders>... descending, int threads) {
-          const auto row = rows("r", r);
+            Flag<Orders>... descending, int threads, const Lengths& lengths) {
+          const auto row = rows("r", r, lengths);
           const auto w = rows("weights", weights);
           const auto at = levels("k", k, row.count);
           const auto softness = per_row(alpha, row.count);
@@ -143,7 +147,8 @@ void bind_weighted_inverse(nb::module_& m, const std::string& name,
         },
         "r"_a.noconvert(), "weights"_a.noconvert(), "k"_a, "alpha"_a, "dr"_a.noconvert().none(),
         "dweights"_a.noconvert().none(), "dk"_a.noconvert().none(), "dalpha"_a.noconvert().none(),
-        "dout"_a.noconvert(), nb::arg(kFlag<Orders>)..., "threads"_a);
+        "dout"_a.noconvert(), nb::arg(kFlag<Orders>)..., "threads"_a,
+        "lengths"_a.noconvert() = nb::none());
 }
 
 /// weighted_soft_rank: rows, weights and alpha to an array.
@@ -155,8 +160,8 @@ void bind_weighted_ordered(nb::module_& m, const std::string& name,
   m.def(
       name.c_str(),
       [=](const Array<const T>& x, const Array<const T>& weights, const AlphaArgument& alpha,
-          const Array<T>& out, bool descending, int threads) {
-        const auto row = rows("x", x);
+          const Array<T>& out, bool descending, int threads, const Lengths& lengths) {
+        const auto row = rows("x", x, lengths);
         const auto w = rows("weights", weights);
         const auto softness = per_row(alpha, row.count);
         const auto to = rows("out", out);
@@ -164,12 +169,13 @@ void bind_weighted_ordered(nb::module_& m, const std::string& name,
         value(row, w, softness, to, order(descending), threads);
       },
       "x"_a.noconvert(), "weights"_a.noconvert(), "alpha"_a, "out"_a.noconvert(), "descending"_a,
-      "threads"_a);
+      "threads"_a, "lengths"_a.noconvert() = nb::none());
   m.def((name + "_vjp").c_str(),
         [=](const Array<const T>& x, const Array<const T>& weights, const AlphaArgument& alpha,
             const Array<const T>& g, const Optional<T>& gx, const Optional<T>& gweights,
-            const std::optional<Numbers>& galpha, bool descending, int threads) {
-          const auto row = rows("x", x);
+            const std::optional<Numbers>& galpha, bool descending, int threads,
+            const Lengths& lengths) {
+          const auto row = rows("x", x, lengths);
           const auto w = rows("weights", weights);
           const auto softness = per_row(alpha, row.count);
           const auto given = rows("g", g);
@@ -181,13 +187,13 @@ void bind_weighted_ordered(nb::module_& m, const std::string& name,
         },
         "x"_a.noconvert(), "weights"_a.noconvert(), "alpha"_a, "g"_a.noconvert(),
         "gx"_a.noconvert().none(), "gweights"_a.noconvert().none(), "galpha"_a.noconvert().none(),
-        "descending"_a, "threads"_a);
+        "descending"_a, "threads"_a, "lengths"_a.noconvert() = nb::none());
   m.def((name + "_jvp").c_str(),
         [=](const Array<const T>& x, const Array<const T>& weights, const AlphaArgument& alpha,
             const Optional<const T>& dx, const Optional<const T>& dweights,
             const std::optional<ConstNumbers>& dalpha, const Array<T>& dout, bool descending,
-            int threads) {
-          const auto row = rows("x", x);
+            int threads, const Lengths& lengths) {
+          const auto row = rows("x", x, lengths);
           const auto w = rows("weights", weights);
           const auto softness = per_row(alpha, row.count);
           const auto along_x = rows("dx", dx);
@@ -199,7 +205,7 @@ void bind_weighted_ordered(nb::module_& m, const std::string& name,
         },
         "x"_a.noconvert(), "weights"_a.noconvert(), "alpha"_a, "dx"_a.noconvert().none(),
         "dweights"_a.noconvert().none(), "dalpha"_a.noconvert().none(), "dout"_a.noconvert(),
-        "descending"_a, "threads"_a);
+        "descending"_a, "threads"_a, "lengths"_a.noconvert() = nb::none());
 }
 
 }  // namespace lapsum::python

@@ -54,8 +54,11 @@ void weighted_lap_sum_inverse(Rows<const T> r, Rows<const T> weights, Levels k, 
   check.input("weights", weights, r.count, r.length);
   check.level("k", k, r.count, ops::kAnyWeight, "inf");
   check.output("b", b, r.count, k.count());
-  cpu::weighted_lap_sum_inverse(r, weights, k, cpu::LevelUnit::weight, alpha, b, Order::ascending,
-                                threads);
+  ops::for_each_run(r, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::weighted_lap_sum_inverse(run.elements(r), run.elements(weights), run.levels(k),
+                                  cpu::LevelUnit::weight, run.numbers(alpha), run.points(b),
+                                  Order::ascending, inner);
+  });
 }
 
 template <class T>
@@ -68,8 +71,12 @@ void weighted_lap_sum_inverse_vjp(Rows<const T> r, Rows<const T> weights, Levels
   check.input("g", g, r.count, k.count());
   check.optional_output("gr", gr, r.count, r.length);
   check.optional_output("gweights", gweights, r.count, r.length);
-  cpu::weighted_lap_sum_inverse_vjp(r, weights, k, cpu::LevelUnit::weight, alpha, g, gr, gweights,
-                                    gk, galpha, Order::ascending, threads);
+  ops::for_each_run(r, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::weighted_lap_sum_inverse_vjp(
+        run.elements(r), run.elements(weights), run.levels(k), cpu::LevelUnit::weight,
+        run.numbers(alpha), run.points(g), run.results(gr), run.results(gweights),
+        run.numbers(gk, k.count()), run.numbers(galpha), Order::ascending, inner);
+  });
 }
 
 template <class T>
@@ -82,8 +89,12 @@ void weighted_lap_sum_inverse_jvp(Rows<const T> r, Rows<const T> weights, Levels
   check.optional_input("dr", dr, r.count, r.length);
   check.optional_input("dweights", dweights, r.count, r.length);
   check.output("db", db, r.count, k.count());
-  cpu::weighted_lap_sum_inverse_jvp(r, weights, k, cpu::LevelUnit::weight, alpha, dr, dweights, dk,
-                                    dalpha, db, Order::ascending, threads);
+  ops::for_each_run(r, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::weighted_lap_sum_inverse_jvp(run.elements(r), run.elements(weights), run.levels(k),
+                                      cpu::LevelUnit::weight, run.numbers(alpha), run.elements(dr),
+                                      run.elements(dweights), run.numbers(dk, k.count()),
+                                      run.numbers(dalpha), run.points(db), Order::ascending, inner);
+  });
 }
 
 LAPSUM_INSTANTIATE(lap_sum_inverse)

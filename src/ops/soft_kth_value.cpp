@@ -55,7 +55,11 @@ void weighted_soft_kth_value(Rows<const T> x, Rows<const T> weights, Levels k, P
   check.input("weights", weights, x.count, x.length);
   check.level("k", k, x.count, ops::kAnyWeight, "inf");
   check.output("b", b, x.count, k.count());
-  cpu::weighted_lap_sum_inverse(x, weights, k, cpu::LevelUnit::weight, alpha, b, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::weighted_lap_sum_inverse(run.elements(x), run.elements(weights), run.levels(k),
+                                  cpu::LevelUnit::weight, run.numbers(alpha), run.points(b), order,
+                                  inner);
+  });
 }
 
 template <class T>
@@ -68,8 +72,12 @@ void weighted_soft_kth_value_vjp(Rows<const T> x, Rows<const T> weights, Levels 
   check.input("g", g, x.count, k.count());
   check.optional_output("gx", gx, x.count, x.length);
   check.optional_output("gweights", gweights, x.count, x.length);
-  cpu::weighted_lap_sum_inverse_vjp(x, weights, k, cpu::LevelUnit::weight, alpha, g, gx, gweights,
-                                    gk, galpha, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::weighted_lap_sum_inverse_vjp(
+        run.elements(x), run.elements(weights), run.levels(k), cpu::LevelUnit::weight,
+        run.numbers(alpha), run.points(g), run.results(gx), run.results(gweights),
+        run.numbers(gk, k.count()), run.numbers(galpha), order, inner);
+  });
 }
 
 template <class T>
@@ -82,8 +90,12 @@ void weighted_soft_kth_value_jvp(Rows<const T> x, Rows<const T> weights, Levels 
   check.optional_input("dx", dx, x.count, x.length);
   check.optional_input("dweights", dweights, x.count, x.length);
   check.output("db", db, x.count, k.count());
-  cpu::weighted_lap_sum_inverse_jvp(x, weights, k, cpu::LevelUnit::weight, alpha, dx, dweights, dk,
-                                    dalpha, db, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::weighted_lap_sum_inverse_jvp(run.elements(x), run.elements(weights), run.levels(k),
+                                      cpu::LevelUnit::weight, run.numbers(alpha), run.elements(dx),
+                                      run.elements(dweights), run.numbers(dk, k.count()),
+                                      run.numbers(dalpha), run.points(db), order, inner);
+  });
 }
 
 LAPSUM_INSTANTIATE(soft_kth_value)

@@ -94,8 +94,11 @@ void weighted_soft_quantile(Rows<const T> x, Rows<const T> weights, Levels q, Pe
   check.input("weights", weights, x.count, x.length);
   check.level("q", q, x.count, 1, "1");
   check.output("b", b, x.count, q.count());
-  cpu::weighted_lap_sum_inverse(x, weights, q, cpu::LevelUnit::share, alpha, b, Order::ascending,
-                                threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::weighted_lap_sum_inverse(run.elements(x), run.elements(weights), run.levels(q),
+                                  cpu::LevelUnit::share, run.numbers(alpha), run.points(b),
+                                  Order::ascending, inner);
+  });
 }
 
 template <class T>
@@ -108,8 +111,12 @@ void weighted_soft_quantile_vjp(Rows<const T> x, Rows<const T> weights, Levels q
   check.input("g", g, x.count, q.count());
   check.optional_output("gx", gx, x.count, x.length);
   check.optional_output("gweights", gweights, x.count, x.length);
-  cpu::weighted_lap_sum_inverse_vjp(x, weights, q, cpu::LevelUnit::share, alpha, g, gx, gweights,
-                                    gq, galpha, Order::ascending, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::weighted_lap_sum_inverse_vjp(
+        run.elements(x), run.elements(weights), run.levels(q), cpu::LevelUnit::share,
+        run.numbers(alpha), run.points(g), run.results(gx), run.results(gweights),
+        run.numbers(gq, q.count()), run.numbers(galpha), Order::ascending, inner);
+  });
 }
 
 template <class T>
@@ -122,8 +129,12 @@ void weighted_soft_quantile_jvp(Rows<const T> x, Rows<const T> weights, Levels q
   check.optional_input("dx", dx, x.count, x.length);
   check.optional_input("dweights", dweights, x.count, x.length);
   check.output("db", db, x.count, q.count());
-  cpu::weighted_lap_sum_inverse_jvp(x, weights, q, cpu::LevelUnit::share, alpha, dx, dweights, dq,
-                                    dalpha, db, Order::ascending, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::weighted_lap_sum_inverse_jvp(run.elements(x), run.elements(weights), run.levels(q),
+                                      cpu::LevelUnit::share, run.numbers(alpha), run.elements(dx),
+                                      run.elements(dweights), run.numbers(dq, q.count()),
+                                      run.numbers(dalpha), run.points(db), Order::ascending, inner);
+  });
 }
 
 LAPSUM_INSTANTIATE(soft_quantile)

@@ -47,7 +47,10 @@ void weighted_soft_rank(Rows<const T> x, Rows<const T> weights, PerRow alpha, Ro
   const ops::Check check("weighted_soft_rank", "x", x, alpha, threads);
   check.input("weights", weights, x.count, x.length);
   check.output("rank", rank, x.count, x.length);
-  cpu::weighted_soft_rank(x, weights, alpha, rank, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::weighted_soft_rank(run.elements(x), run.elements(weights), run.numbers(alpha),
+                            run.results(rank), order, inner);
+  });
 }
 
 template <class T>
@@ -59,7 +62,11 @@ void weighted_soft_rank_vjp(Rows<const T> x, Rows<const T> weights, PerRow alpha
   check.input("g", g, x.count, x.length);
   check.optional_output("gx", gx, x.count, x.length);
   check.optional_output("gweights", gweights, x.count, x.length);
-  cpu::weighted_soft_rank_vjp(x, weights, alpha, g, gx, gweights, galpha, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::weighted_soft_rank_vjp(run.elements(x), run.elements(weights), run.numbers(alpha),
+                                run.elements(g), run.results(gx), run.results(gweights),
+                                run.numbers(galpha), order, inner);
+  });
 }
 
 template <class T>
@@ -71,7 +78,11 @@ void weighted_soft_rank_jvp(Rows<const T> x, Rows<const T> weights, PerRow alpha
   check.optional_input("dx", dx, x.count, x.length);
   check.optional_input("dweights", dweights, x.count, x.length);
   check.output("drank", drank, x.count, x.length);
-  cpu::weighted_soft_rank_jvp(x, weights, alpha, dx, dweights, dalpha, drank, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::weighted_soft_rank_jvp(run.elements(x), run.elements(weights), run.numbers(alpha),
+                                run.elements(dx), run.elements(dweights), run.numbers(dalpha),
+                                run.results(drank), order, inner);
+  });
 }
 
 LAPSUM_INSTANTIATE(soft_rank)

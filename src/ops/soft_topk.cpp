@@ -58,7 +58,11 @@ void weighted_soft_topk(Rows<const T> x, Rows<const T> weights, Levels k, PerRow
   check.input("weights", weights, x.count, x.length);
   check.level("k", k, x.count, ops::kAnyWeight, "inf");
   check.output("p", p, x.count * k.count(), x.length);
-  cpu::weighted_soft_topk(x, weights, k, alpha, p, thresholds, order, threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::weighted_soft_topk(run.elements(x), run.elements(weights), run.levels(k),
+                            run.numbers(alpha), run.results(p), run.numbers(thresholds, k.count()),
+                            order, inner);
+  });
 }
 
 template <class T>
@@ -72,8 +76,12 @@ void weighted_soft_topk_vjp(Rows<const T> x, Rows<const T> weights, Levels k, Pe
   check.input("g", g, x.count * k.count(), x.length);
   check.optional_output("gx", gx, x.count, x.length);
   check.optional_output("gweights", gweights, x.count, x.length);
-  cpu::weighted_soft_topk_vjp(x, weights, k, alpha, thresholds, g, gx, gweights, gk, galpha, order,
-                              threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::weighted_soft_topk_vjp(run.elements(x), run.elements(weights), run.levels(k),
+                                run.numbers(alpha), run.numbers(thresholds, k.count()),
+                                run.elements(g), run.results(gx), run.results(gweights),
+                                run.numbers(gk, k.count()), run.numbers(galpha), order, inner);
+  });
 }
 
 template <class T>
@@ -87,8 +95,12 @@ void weighted_soft_topk_jvp(Rows<const T> x, Rows<const T> weights, Levels k, Pe
   check.optional_input("dx", dx, x.count, x.length);
   check.optional_input("dweights", dweights, x.count, x.length);
   check.output("dp", dp, x.count * k.count(), x.length);
-  cpu::weighted_soft_topk_jvp(x, weights, k, alpha, thresholds, dx, dweights, dk, dalpha, dp, order,
-                              threads);
+  ops::for_each_run(x, threads, [&](const ops::Run& run, Threads inner) {
+    cpu::weighted_soft_topk_jvp(
+        run.elements(x), run.elements(weights), run.levels(k), run.numbers(alpha),
+        run.numbers(thresholds, k.count()), run.elements(dx), run.elements(dweights),
+        run.numbers(dk, k.count()), run.numbers(dalpha), run.results(dp), order, inner);
+  });
 }
 
 LAPSUM_INSTANTIATE(soft_topk)

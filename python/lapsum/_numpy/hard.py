@@ -7,15 +7,28 @@ from collections.abc import Sequence
 import numpy as np
 
 from .layout import Array, Number
+from .padding import Padding
 
 
-def hard(name: str, x: Array, k: Number | None, alpha: Number, flags: Sequence[bool]) -> Array:
-    """The result along the last axis of x, of the dtype of x."""
+def hard(
+    name: str,
+    x: Array,
+    k: Number | None,
+    alpha: Number,
+    flags: Sequence[bool],
+    absent: Padding | None = None,
+) -> Array:
+    """The result along the last axis of x, of the dtype of x; absent elements come last."""
     softness = np.asarray(alpha.value)
     batches = [x.shape[:-1], softness.shape, () if k is None else k.shape]
+    if absent is not None:
+        batches.append(absent.lengths.shape)
     x = np.broadcast_to(x, (*np.broadcast_shapes(*batches), x.shape[-1]))
     turned = (softness < 0) != flags[0]
     r = np.where(turned[..., None], -x, x)
+    if absent is not None:
+        present = absent.present(x.shape[-1])
+        r = np.where(present, r, np.inf)
     order = np.argsort(r, axis=-1, kind="stable")
     unknown = np.isnan(r).any(-1, keepdims=True)
     unknown = unknown | ~(np.isfinite(softness) & (softness != 0))[..., None]
@@ -31,4 +44,9 @@ def hard(name: str, x: Array, k: Number | None, alpha: Number, flags: Sequence[b
             level = np.asarray(k.value)[..., None]
             out = ((rank < np.rint(level)) & (r != np.inf)).astype(x.dtype)
             unknown = unknown | np.isnan(level)
-    return np.where(unknown, x.dtype.type(np.nan), out)
+    out = np.where(unknown, x.dtype.type(np.nan), out)
+    if absent is None:
+        return out
+    if name == "soft_permutation":
+        present = present[..., None] & present[..., None, :]
+    return np.where(present, out, x.dtype.type(0))

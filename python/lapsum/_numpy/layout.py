@@ -156,8 +156,11 @@ class Layout:
         alpha: Number,
         levels: Number | None = None,
         level_name: str = "k",
+        lengths: Number | None = None,
     ) -> None:
         shapes = dict(batches, alpha=alpha.shape)
+        if lengths is not None:
+            shapes["lengths"] = lengths.shape
         if levels is not None:
             shapes[level_name] = levels.shape
         try:
@@ -171,7 +174,8 @@ class Layout:
         self._row_axes = list(range(len(self.batch)))
         self._level_axes: list[int] = []
         if levels is not None:
-            fixed = [self._padded(row), self._padded(alpha.shape)]
+            own = [row, alpha.shape, () if lengths is None else lengths.shape]
+            fixed = [self._padded(shape) for shape in own]
             self._level_axes = [
                 a
                 for a, size in enumerate(self.batch)

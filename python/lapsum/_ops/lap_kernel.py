@@ -20,6 +20,8 @@ def lap_kernel(
     *,
     shape: str = "even",
     order: int = 0,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """``y[t] = sum_i w[i] phi((x[t] - r[i]) / alpha)`` in O((n + m) log(n + m)).
@@ -37,6 +39,10 @@ def lap_kernel(
         alpha: signed softness; a number, or an array that broadcasts with the batch shape.
         shape: "cdf", "even" or "odd".
         order: 0 to 3; 0 for "cdf".
+        mask: boolean, broadcasts to the shape of r. Where it is False the element is absent: it has
+            no part in anything.
+        lengths: instead of a mask, how many elements at the front of each row are present; an
+            integer, or an array that broadcasts with the batch shape.
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
@@ -53,5 +59,5 @@ def lap_kernel(
     except TypeError:
         raise TypeError(f"lap_kernel: order must be an integer, got {order!r}") from None
     return operation("lap_kernel", r, w, x).value(
-        r, w, x, alpha, flags=(shape, order), num_threads=num_threads
+        r, w, x, alpha, flags=(shape, order), mask=mask, lengths=lengths, num_threads=num_threads
     )

@@ -12,7 +12,13 @@ Array = NDArray[Any]
 
 
 def lap_sum(
-    r: ArrayLike, x: ArrayLike, alpha: ArrayLike, *, num_threads: int | None = None
+    r: ArrayLike,
+    x: ArrayLike,
+    alpha: ArrayLike,
+    *,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
+    num_threads: int | None = None,
 ) -> Array:
     """``y[t] = sum_i F((x[t] - r[i]) / alpha)``, F the Laplace CDF, in O((n + m) log(n + m)).
 
@@ -21,6 +27,10 @@ def lap_sum(
         x: points, array (..., m), or a single number.
         alpha: signed softness; a number, or an array that broadcasts with the batch shape. A
             negative alpha makes y decrease in x.
+        mask: boolean, broadcasts to the shape of r. Where it is False the element is absent: it has
+            no part in anything.
+        lengths: instead of a mask, how many elements at the front of each row are present; an
+            integer, or an array that broadcasts with the batch shape.
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
@@ -30,7 +40,9 @@ def lap_sum(
     >>> lapsum.lap_sum(np.array([0.0, 1.0, 2.0]), np.array([-9.0, 1.0, 9.0]), 0.5).round(4)
     array([0. , 1.5, 3. ])
     """
-    return operation("lap_sum", r, x, alpha).value(r, x, alpha, num_threads=num_threads)
+    return operation("lap_sum", r, x, alpha).value(
+        r, x, alpha, mask=mask, lengths=lengths, num_threads=num_threads
+    )
 
 
 def lap_sum_vjp(
@@ -39,6 +51,8 @@ def lap_sum_vjp(
     alpha: ArrayLike,
     g: ArrayLike,
     *,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> tuple[Array, Array, Array]:
     """Gradients of ``(g * lap_sum(r, x, alpha)).sum()`` with respect to r, x and alpha.
@@ -50,7 +64,9 @@ def lap_sum_vjp(
     >>> gr, gx
     (array([-0.5]), array([0.5]))
     """
-    return operation("lap_sum", r, x, alpha, g).vjp(r, x, alpha, g, num_threads=num_threads)
+    return operation("lap_sum", r, x, alpha, g).vjp(
+        r, x, alpha, g, mask=mask, lengths=lengths, num_threads=num_threads
+    )
 
 
 def lap_sum_jvp(
@@ -61,6 +77,8 @@ def lap_sum_jvp(
     dx: ArrayLike | None = None,
     dalpha: ArrayLike | None = None,
     *,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """The derivative of ``lap_sum(r, x, alpha)`` along (dr, dx, dalpha); None stands for zero.
@@ -70,5 +88,5 @@ def lap_sum_jvp(
     array([0.5])
     """
     return operation("lap_sum", r, x, alpha, dr, dx).jvp(
-        r, x, alpha, dr, dx, dalpha, num_threads=num_threads
+        r, x, alpha, dr, dx, dalpha, mask=mask, lengths=lengths, num_threads=num_threads
     )

@@ -12,7 +12,13 @@ Array = NDArray[Any]
 
 
 def lap_sum_inverse(
-    r: ArrayLike, k: ArrayLike, alpha: ArrayLike, *, num_threads: int | None = None
+    r: ArrayLike,
+    k: ArrayLike,
+    alpha: ArrayLike,
+    *,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
+    num_threads: int | None = None,
 ) -> Array:
     """The b with ``lap_sum(r, b, alpha) = k``, for levels k in any order.
 
@@ -21,6 +27,10 @@ def lap_sum_inverse(
         k: levels, array (..., m), or a single number in [0, n]. The limits 0 and n, and levels of
             an array beyond them, give infinities.
         alpha: signed softness; a number, or an array that broadcasts with the batch shape.
+        mask: boolean, broadcasts to the shape of r. Where it is False the element is absent: it has
+            no part in anything.
+        lengths: instead of a mask, how many elements at the front of each row are present; an
+            integer, or an array that broadcasts with the batch shape.
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
@@ -32,7 +42,9 @@ def lap_sum_inverse(
     >>> lapsum.lap_sum(r, b, 1.0).round(9)
     array([0.3, 2. ])
     """
-    return operation("lap_sum_inverse", r, k, alpha).value(r, k, alpha, num_threads=num_threads)
+    return operation("lap_sum_inverse", r, k, alpha).value(
+        r, k, alpha, mask=mask, lengths=lengths, num_threads=num_threads
+    )
 
 
 def lap_sum_inverse_vjp(
@@ -41,6 +53,8 @@ def lap_sum_inverse_vjp(
     alpha: ArrayLike,
     g: ArrayLike,
     *,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> tuple[Array, Array, Array]:
     """Gradients of ``(g * lap_sum_inverse(r, k, alpha)).sum()`` with respect to r, k and alpha.
@@ -52,7 +66,9 @@ def lap_sum_inverse_vjp(
     >>> gr
     array([0.5, 0.5])
     """
-    return operation("lap_sum_inverse", r, k, alpha, g).vjp(r, k, alpha, g, num_threads=num_threads)
+    return operation("lap_sum_inverse", r, k, alpha, g).vjp(
+        r, k, alpha, g, mask=mask, lengths=lengths, num_threads=num_threads
+    )
 
 
 def lap_sum_inverse_jvp(
@@ -63,6 +79,8 @@ def lap_sum_inverse_jvp(
     dk: ArrayLike | None = None,
     dalpha: ArrayLike | None = None,
     *,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """The derivative of ``lap_sum_inverse(r, k, alpha)`` along (dr, dk, dalpha).
@@ -74,5 +92,5 @@ def lap_sum_inverse_jvp(
     array([1., 1.])
     """
     return operation("lap_sum_inverse", r, k, alpha, dr).jvp(
-        r, k, alpha, dr, dk, dalpha, num_threads=num_threads
+        r, k, alpha, dr, dk, dalpha, mask=mask, lengths=lengths, num_threads=num_threads
     )

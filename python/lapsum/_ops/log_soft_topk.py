@@ -20,6 +20,9 @@ def log_soft_topk(
     axis: int | None = None,
     largest: bool = True,
     return_complement: bool = False,
+    weights: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array | tuple[Array, Array]:
     """The logarithm of `soft_topk`, finite and with a useful gradient where p underflows to 0.
@@ -36,6 +39,12 @@ def log_soft_topk(
         largest: choose the largest elements, else the smallest.
         return_complement: also return log(1 - p), by the same means and as finite: binary
             cross-entropy needs no epsilon.
+        weights: how many times each element counts, w >= 0, broadcasts to the shape of x: p is such
+            that w * p sums to k, and k lies in [0, sum of w].
+        mask: boolean, broadcasts to the shape of x. Where it is False the element is absent: it has
+            no part in anything, and its log p is -inf.
+        lengths: instead of a mask, how many elements at the front of each row are present; an
+            integer, or an array that broadcasts with the batch shape.
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
@@ -51,12 +60,32 @@ def log_soft_topk(
     """
     front_end = operation("log_soft_topk", x, k, alpha)
     flag = bool(largest)
-    logp = front_end.value(x, k, alpha, flags=(flag,), dim=dim, axis=axis, num_threads=num_threads)
+    logp = front_end.value(
+        x,
+        k,
+        alpha,
+        flags=(flag,),
+        dim=dim,
+        axis=axis,
+        weights=weights,
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
+    )
     if not return_complement:
         return logp
-    rest = front_end.complement_level(x, k, alpha, flag, dim, axis)
+    rest = front_end.complement_level(x, k, alpha, flag, dim, axis, weights, mask, lengths)
     complement = front_end.value(
-        x, rest, alpha, flags=(not flag,), dim=dim, axis=axis, num_threads=num_threads
+        x,
+        rest,
+        alpha,
+        flags=(not flag,),
+        dim=dim,
+        axis=axis,
+        weights=weights,
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
     )
     return logp, complement
 
@@ -70,11 +99,15 @@ def log_soft_topk_vjp(
     dim: int = -1,
     axis: int | None = None,
     largest: bool = True,
+    weights: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, ...]:
     """Gradients of ``(g * log_soft_topk(x, k, alpha)).sum()`` with respect to x, k and alpha.
 
-    Each gradient has the shape of its argument; g has the shape of the result.
+    Each gradient has the shape of its argument; g has the shape of the result. With weights
+    their gradient comes last.
 
     >>> import numpy as np, lapsum
     >>> x, g = np.array([0.0, 10.0]), np.array([1.0, 0.0])
@@ -83,7 +116,17 @@ def log_soft_topk_vjp(
     array([ 0.5, -0.5])
     """
     return operation("log_soft_topk", x, k, alpha, g).vjp(
-        x, k, alpha, g, flags=(bool(largest),), dim=dim, axis=axis, num_threads=num_threads
+        x,
+        k,
+        alpha,
+        g,
+        flags=(bool(largest),),
+        dim=dim,
+        axis=axis,
+        weights=weights,
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
     )
 
 
@@ -98,6 +141,10 @@ def log_soft_topk_jvp(
     dim: int = -1,
     axis: int | None = None,
     largest: bool = True,
+    weights: ArrayLike | None = None,
+    dweights: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """The derivative of ``log_soft_topk(x, k, alpha)`` along (dx, dk, dalpha).
@@ -118,5 +165,9 @@ def log_soft_topk_jvp(
         flags=(bool(largest),),
         dim=dim,
         axis=axis,
+        weights=weights,
+        dweights=dweights,
+        mask=mask,
+        lengths=lengths,
         num_threads=num_threads,
     )

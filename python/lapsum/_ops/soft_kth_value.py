@@ -19,6 +19,9 @@ def soft_kth_value(
     dim: int = -1,
     axis: int | None = None,
     largest: bool = True,
+    weights: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """The threshold b of soft_topk along an axis: ``F((x - b) / alpha)`` sums to k.
@@ -38,6 +41,12 @@ def soft_kth_value(
         dim: the axis of the rows.
         axis: another name for dim.
         largest: count from the largest element, else from the smallest.
+        weights: how many times each element counts, w >= 0, broadcasts to the shape of x: k lies in
+            [0, sum of w].
+        mask: boolean, broadcasts to the shape of x. Where it is False the element is absent: it has
+            no part in anything.
+        lengths: instead of a mask, how many elements at the front of each row are present; an
+            integer, or an array that broadcasts with the batch shape.
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
@@ -55,7 +64,16 @@ def soft_kth_value(
     True
     """
     return operation("soft_kth_value", x, k, alpha).value(
-        x, k, alpha, flags=(bool(largest),), dim=dim, axis=axis, num_threads=num_threads
+        x,
+        k,
+        alpha,
+        flags=(bool(largest),),
+        dim=dim,
+        axis=axis,
+        weights=weights,
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
     )
 
 
@@ -68,11 +86,15 @@ def soft_kth_value_vjp(
     dim: int = -1,
     axis: int | None = None,
     largest: bool = True,
+    weights: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, ...]:
     """Gradients of ``(g * soft_kth_value(x, k, alpha)).sum()`` with respect to x, k and alpha.
 
-    Each gradient has the shape of its argument; g has the shape of the result.
+    Each gradient has the shape of its argument; g has the shape of the result. With weights
+    their gradient comes last.
 
     >>> import numpy as np, lapsum
     >>> gx, gk, galpha = lapsum.soft_kth_value_vjp(np.array([1.0, 2.0, 9.0]), 1.5, 0.1, 1.0)
@@ -80,7 +102,17 @@ def soft_kth_value_vjp(
     array([0., 1., 0.])
     """
     return operation("soft_kth_value", x, k, alpha, g).vjp(
-        x, k, alpha, g, flags=(bool(largest),), dim=dim, axis=axis, num_threads=num_threads
+        x,
+        k,
+        alpha,
+        g,
+        flags=(bool(largest),),
+        dim=dim,
+        axis=axis,
+        weights=weights,
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
     )
 
 
@@ -95,6 +127,10 @@ def soft_kth_value_jvp(
     dim: int = -1,
     axis: int | None = None,
     largest: bool = True,
+    weights: ArrayLike | None = None,
+    dweights: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """The derivative of ``soft_kth_value(x, k, alpha)`` along (dx, dk, dalpha).
@@ -116,5 +152,9 @@ def soft_kth_value_jvp(
         flags=(bool(largest),),
         dim=dim,
         axis=axis,
+        weights=weights,
+        dweights=dweights,
+        mask=mask,
+        lengths=lengths,
         num_threads=num_threads,
     )

@@ -17,6 +17,8 @@ def soft_permutation(
     *,
     descending: bool = False,
     hard: bool = False,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """The doubly stochastic matrix P: entry [i, j] is how much of element j is at position i.
@@ -31,6 +33,10 @@ def soft_permutation(
         descending: position 0 is that of the largest element.
         hard: return the hard result, ties taken by index; the gradient, where there is one, stays
             that of the soft result (straight-through).
+        mask: boolean, broadcasts to the shape of x. Where it is False the element is absent: it has
+            no part in anything. Its column, and the rows left over at the end, are 0.
+        lengths: instead of a mask, how many elements at the front of each row are present; an
+            integer, or an array that broadcasts with the batch shape.
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
@@ -43,7 +49,13 @@ def soft_permutation(
            [0., 1., 0.]])
     """
     return operation("soft_permutation", x, alpha).value(
-        x, alpha, flags=(bool(descending),), num_threads=num_threads, hard=hard
+        x,
+        alpha,
+        flags=(bool(descending),),
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
+        hard=hard,
     )
 
 
@@ -53,6 +65,8 @@ def soft_permutation_vjp(
     g: ArrayLike,
     *,
     descending: bool = False,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> tuple[Array, Array]:
     """Gradients of ``(g * soft_permutation(x, alpha)).sum()`` with respect to x and alpha.
@@ -66,7 +80,7 @@ def soft_permutation_vjp(
     array([-0.3033,  0.3033])
     """
     return operation("soft_permutation", x, alpha, g).vjp(
-        x, alpha, g, flags=(bool(descending),), num_threads=num_threads
+        x, alpha, g, flags=(bool(descending),), mask=mask, lengths=lengths, num_threads=num_threads
     )
 
 
@@ -77,6 +91,8 @@ def soft_permutation_jvp(
     dalpha: ArrayLike | None = None,
     *,
     descending: bool = False,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """The derivative of ``soft_permutation(x, alpha)`` along (dx, dalpha); None stands for zero.
@@ -87,5 +103,12 @@ def soft_permutation_jvp(
            [-0.1516,  0.1516]])
     """
     return operation("soft_permutation", x, alpha, dx).jvp(
-        x, alpha, dx, dalpha, flags=(bool(descending),), num_threads=num_threads
+        x,
+        alpha,
+        dx,
+        dalpha,
+        flags=(bool(descending),),
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
     )

@@ -18,6 +18,8 @@ def soft_permute(
     *,
     descending: bool = False,
     transpose: bool = False,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """``soft_permutation(x, alpha) @ values`` in O(n log n + n d) time and O(n) extra memory.
@@ -31,6 +33,11 @@ def soft_permute(
             shape x.shape[:-1]. A negative alpha reverses the direction.
         descending: position 0 is that of the largest element of x.
         transpose: apply the transposed matrix.
+        mask: boolean, broadcasts to the shape of x. Where it is False the element is absent: it has
+            no part in anything. The positions left over at the end hold 0; with `transpose` its own
+            entries do.
+        lengths: instead of a mask, how many elements at the front of each row are present; an
+            integer, or an array that broadcasts with the batch shape.
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
@@ -44,7 +51,13 @@ def soft_permute(
     (3, 3)
     """
     return operation("soft_permute", x, values, alpha).value(
-        x, values, alpha, flags=(bool(transpose), bool(descending)), num_threads=num_threads
+        x,
+        values,
+        alpha,
+        flags=(bool(transpose), bool(descending)),
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
     )
 
 
@@ -56,6 +69,8 @@ def soft_permute_vjp(
     *,
     descending: bool = False,
     transpose: bool = False,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> tuple[Array, Array, Array]:
     """Gradients of ``(g * soft_permute(x, values, alpha)).sum()`` in x, values and alpha.
@@ -69,7 +84,14 @@ def soft_permute_vjp(
     (array([ 0.3033, -0.3033]), array([0.6967, 0.3033]))
     """
     return operation("soft_permute", x, values, alpha, g).vjp(
-        x, values, alpha, g, flags=(bool(transpose), bool(descending)), num_threads=num_threads
+        x,
+        values,
+        alpha,
+        g,
+        flags=(bool(transpose), bool(descending)),
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
     )
 
 
@@ -83,6 +105,8 @@ def soft_permute_jvp(
     *,
     descending: bool = False,
     transpose: bool = False,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """The derivative of ``soft_permute(x, values, alpha)`` along (dx, dvalues, dalpha).
@@ -102,5 +126,7 @@ def soft_permute_jvp(
         dvalues,
         dalpha,
         flags=(bool(transpose), bool(descending)),
+        mask=mask,
+        lengths=lengths,
         num_threads=num_threads,
     )

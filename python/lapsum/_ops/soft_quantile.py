@@ -18,6 +18,9 @@ def soft_quantile(
     *,
     dim: int = -1,
     axis: int | None = None,
+    weights: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """Soft quantile along an axis: the b where ``lap_sum(x, b) = q n``. The median is q = 0.5.
@@ -30,6 +33,12 @@ def soft_quantile(
             shape. A negative alpha counts quantiles from the largest element.
         dim: the axis of the rows.
         axis: another name for dim.
+        weights: how many times each element counts, w >= 0, broadcasts to the shape of x: n is the
+            sum of w.
+        mask: boolean, broadcasts to the shape of x. Where it is False the element is absent: it has
+            no part in anything, and n is the number of the others.
+        lengths: instead of a mask, how many elements at the front of each row are present; an
+            integer, or an array that broadcasts with the batch shape.
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
@@ -43,7 +52,15 @@ def soft_quantile(
     array([  1.,   4., 100.])
     """
     return operation("soft_quantile", x, q, alpha).value(
-        x, q, alpha, dim=dim, axis=axis, num_threads=num_threads
+        x,
+        q,
+        alpha,
+        dim=dim,
+        axis=axis,
+        weights=weights,
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
     )
 
 
@@ -55,11 +72,15 @@ def soft_quantile_vjp(
     *,
     dim: int = -1,
     axis: int | None = None,
+    weights: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, ...]:
     """Gradients of ``(g * soft_quantile(x, q, alpha)).sum()`` with respect to x, q and alpha.
 
-    Each gradient has the shape of its argument; g has the shape of the result.
+    Each gradient has the shape of its argument; g has the shape of the result. With weights
+    their gradient comes last.
 
     >>> import numpy as np, lapsum
     >>> gx, gq, galpha = lapsum.soft_quantile_vjp(np.array([1.0, 2.0, 9.0]), 0.5, 0.1, 1.0)
@@ -67,7 +88,16 @@ def soft_quantile_vjp(
     array([0., 1., 0.])
     """
     return operation("soft_quantile", x, q, alpha, g).vjp(
-        x, q, alpha, g, dim=dim, axis=axis, num_threads=num_threads
+        x,
+        q,
+        alpha,
+        g,
+        dim=dim,
+        axis=axis,
+        weights=weights,
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
     )
 
 
@@ -81,6 +111,10 @@ def soft_quantile_jvp(
     *,
     dim: int = -1,
     axis: int | None = None,
+    weights: ArrayLike | None = None,
+    dweights: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """The derivative of ``soft_quantile(x, q, alpha)`` along (dx, dq, dalpha).
@@ -93,5 +127,17 @@ def soft_quantile_jvp(
     1.0
     """
     return operation("soft_quantile", x, q, alpha, dx).jvp(
-        x, q, alpha, dx, dq, dalpha, dim=dim, axis=axis, num_threads=num_threads
+        x,
+        q,
+        alpha,
+        dx,
+        dq,
+        dalpha,
+        dim=dim,
+        axis=axis,
+        weights=weights,
+        dweights=dweights,
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
     )

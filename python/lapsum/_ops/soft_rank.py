@@ -19,6 +19,9 @@ def soft_rank(
     axis: int | None = None,
     descending: bool = False,
     hard: bool = False,
+    weights: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """Soft ranks along an axis: ``rank[j] = sum over l != j of F((x[j] - x[l]) / alpha)``.
@@ -35,6 +38,12 @@ def soft_rank(
         descending: rank 0 goes to the largest element instead of the smallest.
         hard: return the hard result, ties taken by index; the gradient, where there is one, stays
             that of the soft result (straight-through).
+        weights: how many times each element counts, w >= 0, broadcasts to the shape of x: rank[j]
+            adds up w[l] F over the others.
+        mask: boolean, broadcasts to the shape of x. Where it is False the element is absent: it has
+            no part in anything, and its rank is 0.
+        lengths: instead of a mask, how many elements at the front of each row are present; an
+            integer, or an array that broadcasts with the batch shape.
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
@@ -48,7 +57,16 @@ def soft_rank(
     array([1.38, 2.9 , 0.22, 1.49])
     """
     return operation("soft_rank", x, alpha).value(
-        x, alpha, flags=(bool(descending),), dim=dim, axis=axis, num_threads=num_threads, hard=hard
+        x,
+        alpha,
+        flags=(bool(descending),),
+        dim=dim,
+        axis=axis,
+        weights=weights,
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
+        hard=hard,
     )
 
 
@@ -60,11 +78,15 @@ def soft_rank_vjp(
     dim: int = -1,
     axis: int | None = None,
     descending: bool = False,
+    weights: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
-) -> tuple[Array, Array]:
+) -> tuple[Array, ...]:
     """Gradients of ``(g * soft_rank(x, alpha)).sum()`` with respect to x and alpha.
 
-    Each gradient has the shape of its argument; g has the shape of the result.
+    Each gradient has the shape of its argument; g has the shape of the result. With weights
+    their gradient comes last.
 
     >>> import numpy as np, lapsum
     >>> gx, galpha = lapsum.soft_rank_vjp(np.array([0.0, 1.0]), 1.0, np.array([0.0, 1.0]))
@@ -72,7 +94,16 @@ def soft_rank_vjp(
     array([-0.1839,  0.1839])
     """
     return operation("soft_rank", x, alpha, g).vjp(
-        x, alpha, g, flags=(bool(descending),), dim=dim, axis=axis, num_threads=num_threads
+        x,
+        alpha,
+        g,
+        flags=(bool(descending),),
+        dim=dim,
+        axis=axis,
+        weights=weights,
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
     )
 
 
@@ -85,6 +116,10 @@ def soft_rank_jvp(
     dim: int = -1,
     axis: int | None = None,
     descending: bool = False,
+    weights: ArrayLike | None = None,
+    dweights: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """The derivative of ``soft_rank(x, alpha)`` along (dx, dalpha); None stands for zero.
@@ -101,5 +136,9 @@ def soft_rank_jvp(
         flags=(bool(descending),),
         dim=dim,
         axis=axis,
+        weights=weights,
+        dweights=dweights,
+        mask=mask,
+        lengths=lengths,
         num_threads=num_threads,
     )

@@ -19,6 +19,8 @@ def soft_sort(
     axis: int | None = None,
     descending: bool = False,
     hard: bool = False,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """Soft sorting along an axis: element l is the b where ``lap_sum(x, b) = l + 1/2``.
@@ -35,6 +37,10 @@ def soft_sort(
         descending: the largest element first.
         hard: return the hard result, ties taken by index; the gradient, where there is one, stays
             that of the soft result (straight-through).
+        mask: boolean, broadcasts to the shape of x. Where it is False the element is absent: it has
+            no part in anything. The positions left over at the end hold 0.
+        lengths: instead of a mask, how many elements at the front of each row are present; an
+            integer, or an array that broadcasts with the batch shape.
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
@@ -48,7 +54,15 @@ def soft_sort(
     array([ 3.17,  1.19,  0.1 , -1.37])
     """
     return operation("soft_sort", x, alpha).value(
-        x, alpha, flags=(bool(descending),), dim=dim, axis=axis, num_threads=num_threads, hard=hard
+        x,
+        alpha,
+        flags=(bool(descending),),
+        dim=dim,
+        axis=axis,
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
+        hard=hard,
     )
 
 
@@ -60,6 +74,8 @@ def soft_sort_vjp(
     dim: int = -1,
     axis: int | None = None,
     descending: bool = False,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> tuple[Array, Array]:
     """Gradients of ``(g * soft_sort(x, alpha)).sum()`` with respect to x and alpha.
@@ -72,7 +88,15 @@ def soft_sort_vjp(
     array([0., 1.])
     """
     return operation("soft_sort", x, alpha, g).vjp(
-        x, alpha, g, flags=(bool(descending),), dim=dim, axis=axis, num_threads=num_threads
+        x,
+        alpha,
+        g,
+        flags=(bool(descending),),
+        dim=dim,
+        axis=axis,
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
     )
 
 
@@ -85,6 +109,8 @@ def soft_sort_jvp(
     dim: int = -1,
     axis: int | None = None,
     descending: bool = False,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """The derivative of ``soft_sort(x, alpha)`` along (dx, dalpha); None stands for zero.
@@ -101,5 +127,7 @@ def soft_sort_jvp(
         flags=(bool(descending),),
         dim=dim,
         axis=axis,
+        mask=mask,
+        lengths=lengths,
         num_threads=num_threads,
     )

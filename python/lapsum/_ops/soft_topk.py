@@ -20,6 +20,9 @@ def soft_topk(
     axis: int | None = None,
     largest: bool = True,
     hard: bool = False,
+    weights: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """Soft top-k along an axis: ``p[i] = F((x[i] - b) / alpha)`` with b such that p sums to k.
@@ -39,6 +42,12 @@ def soft_topk(
         largest: choose the largest elements, else the smallest.
         hard: return the 0/1 mask of the k (rounded) first elements, ties taken by index; the
             gradient, where there is one, stays that of the soft mask (straight-through).
+        weights: how many times each element counts, w >= 0, broadcasts to the shape of x: p is such
+            that w * p sums to k, and k lies in [0, sum of w].
+        mask: boolean, broadcasts to the shape of x. Where it is False the element is absent: it has
+            no part in anything, and its p is 0.
+        lengths: instead of a mask, how many elements at the front of each row are present; an
+            integer, or an array that broadcasts with the batch shape.
         num_threads: how many threads the call may use; None leaves it to OpenMP.
 
     Returns:
@@ -59,7 +68,17 @@ def soft_topk(
     (2, 3, 4)
     """
     return operation("soft_topk", x, k, alpha).value(
-        x, k, alpha, flags=(bool(largest),), dim=dim, axis=axis, num_threads=num_threads, hard=hard
+        x,
+        k,
+        alpha,
+        flags=(bool(largest),),
+        dim=dim,
+        axis=axis,
+        weights=weights,
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
+        hard=hard,
     )
 
 
@@ -72,11 +91,15 @@ def soft_topk_vjp(
     dim: int = -1,
     axis: int | None = None,
     largest: bool = True,
+    weights: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
-) -> tuple[Array, Array, Array]:
+) -> tuple[Array, ...]:
     """Gradients of ``(g * soft_topk(x, k, alpha)).sum()`` with respect to x, k and alpha.
 
-    Each gradient has the shape of its argument; g has the shape of the result.
+    Each gradient has the shape of its argument; g has the shape of the result. With weights
+    their gradient comes last.
 
     >>> import numpy as np, lapsum
     >>> x, g = np.array([1.0, 0.0, 3.0]), np.array([1.0, 0.0, 0.0])
@@ -85,7 +108,17 @@ def soft_topk_vjp(
     (array([ 0.151, -0.1  , -0.051]), 0.643)
     """
     return operation("soft_topk", x, k, alpha, g).vjp(
-        x, k, alpha, g, flags=(bool(largest),), dim=dim, axis=axis, num_threads=num_threads
+        x,
+        k,
+        alpha,
+        g,
+        flags=(bool(largest),),
+        dim=dim,
+        axis=axis,
+        weights=weights,
+        mask=mask,
+        lengths=lengths,
+        num_threads=num_threads,
     )
 
 
@@ -100,6 +133,10 @@ def soft_topk_jvp(
     dim: int = -1,
     axis: int | None = None,
     largest: bool = True,
+    weights: ArrayLike | None = None,
+    dweights: ArrayLike | None = None,
+    mask: ArrayLike | None = None,
+    lengths: ArrayLike | None = None,
     num_threads: int | None = None,
 ) -> Array:
     """The derivative of ``soft_topk(x, k, alpha)`` along (dx, dk, dalpha); None stands for zero.
@@ -120,5 +157,9 @@ def soft_topk_jvp(
         flags=(bool(largest),),
         dim=dim,
         axis=axis,
+        weights=weights,
+        dweights=dweights,
+        mask=mask,
+        lengths=lengths,
         num_threads=num_threads,
     )

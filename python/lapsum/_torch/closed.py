@@ -32,28 +32,34 @@ class _Closed(torch.autograd.Function):
 class Mask(_Closed):
     """The pair (p or log p, z) of soft top-k, z = (b - r) / |alpha|: x (..., n), k, alpha (...).
 
-    With q = softmax(-|z|), D = sum e^-|z| and the slope of the mask in z:
-    dz = sign / alpha (<q, dx> - dx) + 2 / D dk + (<q, z> - z) / alpha dalpha.
+    Weights w (..., n) may be None, for ones. With D = sum w e^-|z|, q = w e^-|z| / D and the slope
+    of the mask in z:
+    dz = sign / alpha (<q, dx> - dx) + 2 / D (dk - <F(z), dw>) + (<q, z> - z) / alpha dalpha.
     """
 
     @staticmethod
-    def forward(x: Tensor, k: Tensor, alpha: Tensor, descending: bool, log: bool) -> Any:
-        return kernels.mask_and_z(x, k, alpha, descending, log)
+    def forward(
+        x: Tensor, w: Tensor | None, k: Tensor, alpha: Tensor, descending: bool, log: bool
+    ) -> Any:
+        return kernels.mask_and_z(x, w, k, alpha, descending, log)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        _, _, alpha, ctx.descending, ctx.log = inputs
+        _, w, _, alpha, ctx.descending, ctx.log = inputs
         _, z = output
-        ctx.save_for_backward(z, alpha)
-        ctx.save_for_forward(z, alpha)
+        ctx.save_for_backward(z, w, alpha)
+        ctx.save_for_forward(z, w, alpha)
 
     @staticmethod
     def _parts(ctx: Any) -> tuple[Tensor, ...]:
-        z, alpha = ctx.saved_tensors
-        open_ = torch.isfinite(z).any(-1, keepdim=True)  # a threshold that is not infinite
-        near = z.abs().amin(-1, keepdim=True).nan_to_num(posinf=0.0)
+        z, w, alpha = ctx.saved_tensors
+        counts = torch.isfinite(z) if w is None else torch.isfinite(z) & (w > 0)
+        open_ = counts.any(-1, keepdim=True)  # a threshold that is not infinite
+        near = torch.where(counts, z.abs(), torch.inf).amin(-1, keepdim=True)
+        near = torch.where(open_, near, 0.0)
         e = torch.where(torch.isfinite(z), torch.exp(near - z.abs()), 0.0)
-        total = e.sum(-1, keepdim=True)
+        share = e if w is None else torch.where(counts, e, 0.0) * w
+        total = share.sum(-1, keepdim=True)
         total = torch.where(open_, total, 1.0)
         scale = torch.exp(-near)
         finite_z = torch.where(torch.isfinite(z), z, 0.0)
@@ -63,26 +69,35 @@ class Mask(_Closed):
             slope = torch.where(torch.isfinite(z), slope, 0.0)
             per_level = slope * (2 / scale).clamp(max=1e300) / total
         else:
-            slope = 0.5 * scale * e
+            slope = 0.5 * (scale * e if w is None else torch.exp(-finite_z.abs()) * (e > 0))
             per_level = e / total
         nan = torch.where(torch.isnan(z), z, 0.0)
-        return finite_z, e / total + nan, slope + nan, per_level + nan, (2 / (scale * total)), alpha
+        rate = torch.where(open_, 2 / (scale * total), 0.0).clamp(max=1e300)
+        return finite_z, share / total + nan, slope + nan, per_level + nan, rate, alpha
+
+    @staticmethod
+    def _cdf(ctx: Any) -> Tensor:
+        """F(z)."""
+        z = ctx.saved_tensors[0]
+        half = 0.5 * torch.exp(-z.abs())
+        return torch.where(z < 0, half, 1 - half)
 
     @staticmethod
     def backward(ctx: Any, g: Tensor, gz: Tensor) -> Any:
         z, q, slope, per_level, rate, alpha = Mask._parts(ctx)
         a = alpha.unsqueeze(-1)
-        gz = torch.where(q > 0, gz, gz * 0)
+        gz = torch.where(torch.isfinite(ctx.saved_tensors[0]), gz, gz * 0)
         pull = slope * g + gz
         total = pull.sum(-1, keepdim=True)
         sign = -1.0 if ctx.descending else 1.0
         gx = sign / a * (q * total - pull)
-        gk = (per_level * g).sum(-1) + (gz.sum(-1) * rate.squeeze(-1).clamp(max=1e300))
+        gk = (per_level * g).sum(-1) + gz.sum(-1) * rate.squeeze(-1)
+        gw = -gk.unsqueeze(-1) * Mask._cdf(ctx) if ctx.needs_input_grad[1] else None
         galpha = (pull * ((q * z).sum(-1, keepdim=True) - z)).sum(-1) / alpha
-        return gx, gk, galpha, None, None
+        return gx, gw, gk, galpha, None, None
 
     @staticmethod
-    def jvp(ctx: Any, dx: Tensor, dk: Tensor, dalpha: Tensor, *_: Any) -> Any:
+    def jvp(ctx: Any, dx: Any, dw: Any, dk: Any, dalpha: Any, *_: Any) -> Any:
         z, q, slope, per_level, rate, alpha = Mask._parts(ctx)
         a = alpha.unsqueeze(-1)
         sign = -1.0 if ctx.descending else 1.0
@@ -93,15 +108,19 @@ class Mask(_Closed):
             pull = pull + z / a * dalpha.unsqueeze(-1)
         dz = (q * pull).sum(-1, keepdim=True) - pull
         dout = slope * dz
-        if dk is not None:
-            dout = dout + per_level * dk.unsqueeze(-1)
-            dz = dz + rate.clamp(max=1e300) * dk.unsqueeze(-1)
+        rise = None if dk is None else dk.unsqueeze(-1)
+        if dw is not None:
+            taken = (Mask._cdf(ctx) * dw).sum(-1, keepdim=True)
+            rise = -taken if rise is None else rise - taken
+        if rise is not None:
+            dout = dout + per_level * rise
+            dz = dz + rate * rise
         return dout, dz
 
     @staticmethod
-    def vmap(info: Any, dims: Any, x: Any, k: Any, alpha: Any, descending: Any, log: Any) -> Any:
-        x, k, alpha = _Closed._batched(info, dims[:3], (x, k, alpha))
-        return Mask.apply(x, k, alpha, descending, log), (0, 0)
+    def vmap(info: Any, dims: Any, *args: Any) -> Any:
+        tensors = _Closed._batched(info, dims[:4], args[:4])
+        return Mask.apply(*tensors, *args[4:]), (0, 0)
 
 
 Term = tuple[float, str, int]  # coefficient, shape, order
@@ -187,49 +206,57 @@ class KernelSum(_Closed):
 
 
 class Inverse(_Closed):
-    """The b with lap_sum(r, b) = k, from r (..., n), k (..., m), alpha (...).
+    """The b where sum_i w[i] F((b - r[i]) / alpha) = k: r, w (..., n), k (..., m), alpha (...).
 
-    db = <q, dr> + 2 |alpha| / D dk + <q, z> dalpha, q being the kernel at b over its sum D.
+    Weights w may be None, for ones.
+    db = <q, dr> + 2 alpha / D (dk - <F, dw>) + <q, z> dalpha, q being w times the kernel at b over
+    its sum D.
     """
 
     @staticmethod
-    def forward(r: Tensor, k: Tensor, alpha: Tensor) -> Tensor:
-        return kernels.inverse(r, k, alpha)
+    def forward(r: Tensor, w: Tensor | None, k: Tensor, alpha: Tensor) -> Tensor:
+        return kernels.inverse(r, w, k, alpha)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
-        r, _, alpha = inputs
-        ctx.save_for_backward(r, alpha, output)
-        ctx.save_for_forward(r, alpha, output)
+        r, w, _, alpha = inputs
+        ctx.save_for_backward(r, w, alpha, output)
+        ctx.save_for_forward(r, w, alpha, output)
 
     @staticmethod
     def _parts(ctx: Any) -> tuple[Tensor, ...]:
-        r, alpha, b = ctx.saved_tensors
-        ones = torch.ones_like(r)
-        total = KernelSum.apply(r, ones, b, alpha, "even", 0)
+        r, w, alpha, b = ctx.saved_tensors
+        w = torch.ones_like(r) if w is None else w
+        total = KernelSum.apply(r, w, b, alpha, "even", 0)
         seen = torch.isfinite(b) & (total > 0)
         inverse = torch.where(seen, 1 / torch.where(seen, total, 1.0), 0.0)
-        return r, alpha, b, ones, inverse
+        return r, w, alpha, b, inverse
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
-        r, alpha, b, ones, inverse = Inverse._parts(ctx)
+        r, w, alpha, b, inverse = Inverse._parts(ctx)
         u = g * inverse
-        gr = KernelSum.apply(b, u, r, alpha, "even", 0)
+        gr = w * KernelSum.apply(b, u, r, alpha, "even", 0)
         gk = 2 * alpha.unsqueeze(-1) * u
-        galpha = (u * KernelSum.apply(r, ones, b, alpha, "odd", 1)).sum(-1)
-        return gr, gk, galpha
+        gw = None
+        if ctx.needs_input_grad[1]:
+            gw = KernelSum.apply(b, gk, r, alpha, "cdf", 0) - gk.sum(-1, keepdim=True)
+        galpha = (u * KernelSum.apply(r, w, b, alpha, "odd", 1)).sum(-1)
+        return gr, gw, gk, galpha
 
     @staticmethod
-    def jvp(ctx: Any, dr: Any, dk: Any, dalpha: Any) -> Tensor:
-        r, alpha, b, ones, inverse = Inverse._parts(ctx)
+    def jvp(ctx: Any, dr: Any, dw: Any, dk: Any, dalpha: Any) -> Tensor:
+        r, w, alpha, b, inverse = Inverse._parts(ctx)
+        rate = 2 * alpha.unsqueeze(-1)
         db = torch.zeros_like(b)
         if dr is not None:
-            db = db + KernelSum.apply(r, dr, b, alpha, "even", 0)
+            db = db + KernelSum.apply(r, w * dr, b, alpha, "even", 0)
+        if dw is not None:
+            db = db - rate * KernelSum.apply(r, dw, b, alpha, "cdf", 0)
         if dk is not None:
-            db = db + 2 * alpha.unsqueeze(-1) * dk
+            db = db + rate * dk
         if dalpha is not None:
-            moment = KernelSum.apply(r, ones, b, alpha, "odd", 1)
+            moment = KernelSum.apply(r, w, b, alpha, "odd", 1)
             db = db + dalpha.unsqueeze(-1) * moment
         return db * inverse
 

@@ -1,15 +1,20 @@
 """Every operation as a short expression in the closed set, on float64 tensors of one batch shape.
 
 These are the definitions for forward mode, derivatives of derivatives, and function transforms; for
-first-order reverse mode the core's own vjp is faster (see operation.py).
+first-order reverse mode the core's own vjp is faster (see operation.py). Every element counts w
+times, once where w is None; absent ones not at all, see `ragged`.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from .closed import Inverse, KernelSum, Mask
+from .padding import present
 
 
 def _signed(alpha: Tensor, descending: bool) -> Tensor:
@@ -20,69 +25,93 @@ def _expand_levels(levels: Tensor, batch: torch.Size) -> Tensor:
     return levels.to(torch.float64).expand(*batch, levels.shape[-1])
 
 
-def soft_rank(x: Tensor, alpha: Tensor, descending: bool) -> Tensor:
-    a = _signed(alpha, descending)
-    return KernelSum.apply(x, torch.ones_like(x), x, a, "cdf", 0) - 0.5
+Weights = Tensor | None
 
 
-def soft_sort(x: Tensor, alpha: Tensor, descending: bool) -> Tensor:
-    levels = torch.arange(x.shape[-1], device=x.device) + 0.5
-    return Inverse.apply(x, _expand_levels(levels, x.shape[:-1]), _signed(alpha, descending))
+def _weights(x: Tensor, w: Weights) -> Tensor:
+    return torch.ones_like(x) if w is None else w
 
 
-def soft_topk(x: Tensor, k: Tensor, alpha: Tensor, largest: bool) -> Tensor:
-    return Mask.apply(x, k, alpha, largest, False)[0]
+def soft_rank(x: Tensor, alpha: Tensor, descending: bool, *, w: Weights = None) -> Tensor:
+    a, w = _signed(alpha, descending), _weights(x, w)
+    return KernelSum.apply(x, w, x, a, "cdf", 0) - 0.5 * w
 
 
-def log_soft_topk(x: Tensor, k: Tensor, alpha: Tensor, largest: bool) -> Tensor:
-    return Mask.apply(x, k, alpha, largest, True)[0]
+def soft_sort(x: Tensor, alpha: Tensor, descending: bool, *, w: Weights = None) -> Tensor:
+    levels = _expand_levels(torch.arange(x.shape[-1], device=x.device) + 0.5, x.shape[:-1])
+    return Inverse.apply(x, w, levels, _signed(alpha, descending))
 
 
-def lap_sum_inverse(x: Tensor, k: Tensor, alpha: Tensor) -> Tensor:
+def soft_topk(x: Tensor, k: Tensor, alpha: Tensor, largest: bool, *, w: Weights = None) -> Tensor:
+    return Mask.apply(x, w, k, alpha, largest, False)[0]
+
+
+def log_soft_topk(
+    x: Tensor, k: Tensor, alpha: Tensor, largest: bool, *, w: Weights = None
+) -> Tensor:
+    return Mask.apply(x, w, k, alpha, largest, True)[0]
+
+
+def lap_sum_inverse(x: Tensor, k: Tensor, alpha: Tensor, *, w: Weights = None) -> Tensor:
     """The root is x_i + alpha z_i for any element; the nearest one loses least."""
-    z = Mask.apply(x, k, alpha, False, False)[1]
+    z = Mask.apply(x, w, k, alpha, False, False)[1]
     at = z.detach().abs().argmin(-1, keepdim=True)
     near, shift = x.gather(-1, at).squeeze(-1), z.gather(-1, at).squeeze(-1)
-    b = near + alpha * shift
-    return torch.where(torch.isinf(shift), (alpha * shift).detach(), b)
+    infinite = torch.isinf(shift)
+    b = near + alpha * torch.where(infinite, 0.0, shift)
+    return torch.where(infinite, (alpha * shift).detach(), b)
 
 
-def soft_kth_value(x: Tensor, k: Tensor, alpha: Tensor, largest: bool) -> Tensor:
-    return lap_sum_inverse(x, k, _signed(alpha, largest))
+def soft_kth_value(
+    x: Tensor, k: Tensor, alpha: Tensor, largest: bool, *, w: Weights = None
+) -> Tensor:
+    return lap_sum_inverse(x, k, _signed(alpha, largest), w=w)
 
 
-def soft_quantile(x: Tensor, q: Tensor, alpha: Tensor) -> Tensor:
-    return lap_sum_inverse(x, q * x.shape[-1], alpha)
+def soft_quantile(x: Tensor, q: Tensor, alpha: Tensor, *, w: Weights = None) -> Tensor:
+    return lap_sum_inverse(x, q * (x.shape[-1] if w is None else w.sum(-1)), alpha, w=w)
 
 
-def lap_sum(r: Tensor, x: Tensor, alpha: Tensor) -> Tensor:
-    return KernelSum.apply(r, torch.ones_like(r), x, alpha, "cdf", 0)
+def lap_sum(r: Tensor, x: Tensor, alpha: Tensor, *, w: Weights = None) -> Tensor:
+    return KernelSum.apply(r, _weights(r, w), x, alpha, "cdf", 0)
 
 
-def soft_permutation(x: Tensor, alpha: Tensor, descending: bool) -> Tensor:
+def soft_permutation(x: Tensor, alpha: Tensor, descending: bool, *, w: Weights = None) -> Tensor:
     """Row i is the difference of the masks of the first i + 1 and of the first i elements."""
     n = x.shape[-1]
     levels = _expand_levels(torch.arange(1, n, device=x.device), x.shape[:-1])
     rows = x.unsqueeze(-2).expand(*x.shape[:-1], n - 1, n)
     a = alpha.unsqueeze(-1).expand(levels.shape)
-    masks = Mask.apply(rows, levels, a, descending, False)[0]
+    weights = None if w is None else w.unsqueeze(-2).expand(rows.shape)
+    masks = Mask.apply(rows, weights, levels, a, descending, False)[0]
     # Elements at the far infinity are in no mask: they share the last positions evenly.
     last = torch.isinf(rows) & ((rows > 0) != (_signed(a, descending) < 0).unsqueeze(-1))
     count = last.sum(-1, keepdim=True)
-    share = (levels.unsqueeze(-1) - (n - count)) / count.clamp(min=1)
+    share = (levels.unsqueeze(-1) - (_count(x, w).unsqueeze(-2) - count)) / count.clamp(min=1)
     masks = torch.where(last, share.clamp(0, 1), masks)
     edge = torch.ones_like(x).unsqueeze(-2)
     return torch.diff(torch.cat([0 * edge.detach(), masks, edge], -2), dim=-2)
 
 
+def _count(x: Tensor, w: Weights) -> Tensor:
+    """How many elements there are, (..., 1)."""
+    return _weights(x, w).sum(-1, keepdim=True)
+
+
 def soft_permute(
-    x: Tensor, values: Tensor, alpha: Tensor, transpose: bool, descending: bool
+    x: Tensor,
+    values: Tensor,
+    alpha: Tensor,
+    transpose: bool,
+    descending: bool,
+    *,
+    w: Weights = None,
 ) -> Tensor:
     """P v or P^T v for values (..., n, d), by way of sums at the roots between positions."""
     n = x.shape[-1]
     a = _signed(alpha, descending)
     levels = torch.arange(1, n, device=x.device)
-    b = Inverse.apply(x, _expand_levels(levels, x.shape[:-1]), a)
+    b = Inverse.apply(x, w, _expand_levels(levels, x.shape[:-1]), a)
     v = values.transpose(-1, -2)
     batch = v.shape[:-1]
 
@@ -95,7 +124,8 @@ def soft_permute(
     last = columns(torch.isinf(x) & ((x > 0) != turned))
     n_first, n_last = first.sum(-1, keepdim=True), last.sum(-1, keepdim=True)
     position = torch.arange(n, device=x.device)
-    at_first, at_last = position < n_first, position >= n - n_last
+    count = _count(x, w).unsqueeze(-2)
+    at_first, at_last = position < n_first, (position >= count - n_last) & (position < count)
 
     def mean(which: Tensor, count: Tensor) -> Tensor:
         return torch.where(which, v, 0.0).sum(-1, keepdim=True) / count.clamp(min=1)
@@ -113,3 +143,30 @@ def soft_permute(
         out = torch.where(at_first, mean(first, n_first), out)
         out = torch.where(at_last, mean(last, n_last), out)
     return out.transpose(-1, -2)
+
+
+def ragged(
+    definition: Callable[..., Tensor],
+    arrays: Sequence[Tensor],
+    w: Weights,
+    numbers: Sequence[Tensor],
+    flags: Any,
+    lengths: Tensor,
+) -> Tensor:
+    """An operation on packed rows, of which only the first elements are there."""
+    x = arrays[0]
+    there = present(x.shape[-1], lengths)
+    # Padding may hold anything: it must not even touch a gradient.
+    permute = definition is soft_permute
+    held = [_where(there, a, 0.0) if i == 0 or permute else a for i, a in enumerate(arrays)]
+    weights = there.to(x.dtype) if w is None else _where(there, w, 0.0)
+    out = definition(*held, *numbers, *flags, w=weights)
+    if definition is soft_permutation:
+        return torch.where(there.unsqueeze(-1) & there.unsqueeze(-2), out, 0.0)
+    if definition is log_soft_topk:
+        return _where(there, out, -torch.inf)
+    return _where(there, out, 0.0) if out.ndim >= x.ndim and definition is not lap_sum else out
+
+
+def _where(there: Tensor, t: Tensor, absent: float) -> Tensor:
+    return torch.where(there if t.ndim == there.ndim else there.unsqueeze(-1), t, absent)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from .kernels import Argument
+from .kernels import KERNELS, Argument
+from .padding import present
 
 
 def straight_through(
@@ -21,11 +22,23 @@ def straight_through(
 
 
 def _hard(name: str, args: Sequence[Argument], flags: Sequence[bool]) -> Tensor:
-    x, alpha = args[0], args[-1]
+    kernel = KERNELS[name]
+    x, alpha, lengths = args[0], args[kernel.numbers - 1], kernel.lengths(args)
     assert isinstance(x, Tensor)
     softness = torch.as_tensor(alpha, dtype=torch.float64, device=x.device)
     turned = (softness < 0) != flags[0]
     r = torch.where(turned.unsqueeze(-1), -x, x)
+    if lengths is not None:
+        there = present(x.shape[-1], lengths)
+        r = torch.where(there, r, torch.inf)
+        if name == "soft_permutation":
+            there = there.unsqueeze(-1) & there.unsqueeze(-2)
+        return torch.where(there, _hard_of(name, x, r, args, softness), 0.0)
+    return _hard_of(name, x, r, args, softness)
+
+
+def _hard_of(name: str, x: Tensor, r: Tensor, args: Sequence[Argument], softness: Tensor) -> Tensor:
+    """From x, and r, which is x in ascending order."""
     order = torch.argsort(r, dim=-1, stable=True)
     n = x.shape[-1]
     unknown = r.isnan().any(-1, keepdim=True)

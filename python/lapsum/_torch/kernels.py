@@ -1,9 +1,10 @@
 """The core's functions on plain CPU tensors: no autograd, memory is shared by NumPy views.
 
-Arguments are as in _numpy/operation.py: arrays, levels (if any), alpha. All have one batch shape
-or are floats; levels may have axes behind it, for several levels of a row. Arrays are float32 or
-float64, levels and alpha float64. A single array may be float16 or bfloat16: then a few rows at a
-time are computed in float32, and no copy of the whole is made.
+Arguments are as in _numpy/operation.py: arrays, levels (if any), alpha, and for a ragged batch
+lengths. All have one batch shape or are floats; levels may have axes behind it, for several levels
+of a row. Arrays are float32 or float64, levels and alpha float64, lengths int64. A single array may
+be float16 or bfloat16: then a few rows at a time are computed in float32, and no copy of the whole
+is made.
 """
 
 from __future__ import annotations
@@ -29,12 +30,25 @@ _BLOCK = 1 << 20  # elements of a half type that are widened at a time
 
 @dataclass(frozen=True)
 class Kernel:
-    """One operation of the core: how many arrays it takes, and whether it has levels and masks."""
+    """One operation of the core: how many arrays it takes, and whether it has levels and masks.
 
-    name: str
+    With weights they are the second array, and the core's name of the operation begins so.
+    """
+
+    operation: str
     arrays: int = 1
     levels: bool = False
     mask: bool = False
+    weighted: bool = False
+
+    @cached_property
+    def name(self) -> str:
+        return f"weighted_{self.operation}" if self.weighted else self.operation
+
+    @property
+    def numbers(self) -> int:
+        """Where the numbers end among the arguments; lengths may follow."""
+        return self.arrays + self.levels + 1
 
     @cached_property
     def by_address(self) -> dict[torch.dtype, tuple[Callable[..., None], Callable[..., None]]]:
@@ -57,12 +71,21 @@ class Kernel:
         batch: torch.Size = levels.shape if isinstance(levels, Tensor) else args[0].shape[:-1]
         return batch
 
+    def lengths(self, args: Sequence[Any]) -> Tensor | None:
+        """How many elements of each row there are; None where all of them."""
+        return args[self.numbers] if len(args) > self.numbers else None
+
+    def _options(self, args: Sequence[Any], rows: int) -> dict[str, Any]:
+        """What the core takes by name."""
+        lengths = self.lengths(args)
+        return {} if lengths is None else {"lengths": _flat(lengths, rows).reshape(-1)}
+
     def _inputs(self, args: Sequence[Argument], rows: int) -> list[Any]:
         inputs: list[Any] = [_flat(a, rows) for a in args[: self.arrays]]
         if self.levels:
             k = args[self.arrays]
             inputs.append(k if isinstance(k, float) else _flat(k, rows))
-        alpha = args[-1]
+        alpha = args[self.numbers - 1]
         inputs.append(alpha if isinstance(alpha, float) else _flat(alpha, rows).reshape(-1))
         return inputs
 
@@ -90,7 +113,9 @@ class Kernel:
         if rows:
             inputs = self._inputs(args, rows)
             results = self._results(args)
-            getattr(_core, self.name)(*inputs, _flat(out, results), *flags, threads, *extra)
+            options = self._options(args, rows)
+            core = getattr(_core, self.name)
+            core(*inputs, _flat(out, results), *flags, threads, *extra, **options)
         return out, thresholds
 
     def vjp(
@@ -111,11 +136,12 @@ class Kernel:
             return grads
         outs = [
             t if t is None else _flat(t, rows) if i < self.arrays else t.numpy().reshape(-1)
-            for i, t in enumerate(grads)
+            for i, t in enumerate(grads[: self.numbers])
         ]
         inputs = [*self._inputs(args, rows), _flat(g, self._results(args))]
         extra = () if saved is None else (saved,)
-        getattr(_core, f"{self.name}_vjp")(*inputs, *outs, *flags, threads, *extra)
+        options = self._options(args, rows)
+        getattr(_core, f"{self.name}_vjp")(*inputs, *outs, *flags, threads, *extra, **options)
         return grads
 
     def _value_of_half(
@@ -202,16 +228,24 @@ KERNELS = {
         Kernel("soft_quantile", levels=True),
         Kernel("soft_permute", arrays=2),
         Kernel("lap_sum", arrays=2),
+        Kernel("soft_rank", arrays=2, weighted=True),
+        Kernel("soft_topk", arrays=2, levels=True, mask=True, weighted=True),
+        Kernel("log_soft_topk", arrays=2, levels=True, mask=True, weighted=True),
+        Kernel("lap_sum_inverse", arrays=2, levels=True, weighted=True),
+        Kernel("soft_kth_value", arrays=2, levels=True, weighted=True),
+        Kernel("soft_quantile", arrays=2, levels=True, weighted=True),
     )
 }
 
 
 def mask_and_z(
-    x: Tensor, k: Tensor, alpha: Tensor, descending: bool, log: bool
+    x: Tensor, w: Tensor | None, k: Tensor, alpha: Tensor, descending: bool, log: bool
 ) -> tuple[Tensor, Tensor]:
     """The mask p or log p, and z = (b - r) / |alpha|, which is NaN or infinite where b is."""
-    kernel = KERNELS["log_soft_topk" if log else "soft_topk"]
-    out, keep = kernel.value((x, k, alpha), (descending,), 0, keep=True)
+    name = "log_soft_topk" if log else "soft_topk"
+    kernel = KERNELS[name if w is None else f"weighted_{name}"]
+    arrays = (x,) if w is None else (x, w)
+    out, keep = kernel.value((*arrays, k, alpha), (descending,), 0, keep=True)
     assert keep is not None
     b = torch.from_numpy(keep).view(*k.shape, 2)
     turned = (alpha < 0) != descending
@@ -229,9 +263,14 @@ def kernel_sum(r: Tensor, w: Tensor, x: Tensor, alpha: Tensor, shape: str, order
     return out
 
 
-def inverse(r: Tensor, k: Tensor, alpha: Tensor) -> Tensor:
+def inverse(r: Tensor, w: Tensor | None, k: Tensor, alpha: Tensor) -> Tensor:
     rows = prod(r.shape[:-1])
     out = r.new_empty(k.shape)
-    inputs = (_flat(r, rows), _flat(k, rows), _flat(alpha, rows).reshape(-1))
-    _core.lap_sum_inverse(*inputs, _flat(out, rows), torch.get_num_threads())
+    inputs = (_flat(k, rows), _flat(alpha, rows).reshape(-1))
+    threads = torch.get_num_threads()
+    if w is None:
+        _core.lap_sum_inverse(_flat(r, rows), *inputs, _flat(out, rows), threads)
+    else:
+        arrays = _flat(r, rows), _flat(w, rows)
+        _core.weighted_lap_sum_inverse(*arrays, *inputs, _flat(out, rows), threads)
     return out

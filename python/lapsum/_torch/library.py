@@ -40,10 +40,10 @@ def _(name: str, args: Sequence[Tensor], flags: str, threads: int) -> tuple[Tens
 def vjp(
     name: str, args: Sequence[Tensor], flags: str, threads: int, saved: Tensor, g: Tensor
 ) -> list[Tensor]:
-    """The gradients of all arguments."""
+    """The gradients of all arguments but lengths."""
     kernel = KERNELS[name]
     thresholds = saved.numpy() if kernel.mask else None
-    needs = [True] * len(args)
+    needs = [a.is_floating_point() for a in args]
     grads = kernel.vjp(args, _bools(flags), threads, thresholds, g, needs)
     return [t for t in grads if t is not None]
 
@@ -52,7 +52,7 @@ def vjp(
 def _(
     name: str, args: Sequence[Tensor], flags: str, threads: int, saved: Tensor, g: Tensor
 ) -> list[Tensor]:
-    return [a.new_empty(a.shape) for a in args]
+    return [a.new_empty(a.shape) for a in args if a.is_floating_point()]
 
 
 def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tensor]) -> None:
@@ -62,7 +62,8 @@ def _setup_context(ctx: Any, inputs: tuple[Any, ...], output: tuple[Tensor, Tens
 
 def _backward(ctx: Any, g: Tensor, _: Tensor) -> Any:
     *args, saved = ctx.saved_tensors
-    return None, vjp(ctx.name, args, ctx.flags, ctx.threads, saved, g), None, None
+    grads: list[Tensor | None] = [*vjp(ctx.name, args, ctx.flags, ctx.threads, saved, g)]
+    return None, grads + [None] * (len(args) - len(grads)), None, None
 
 
 value.register_autograd(_backward, setup_context=_setup_context)

@@ -82,9 +82,15 @@ def compose(kernel: Kernel, args: Sequence[Any], flags: Any) -> Tensor:
         return t.reshape((*rows, *single, *own)).expand((*batch, *own))
 
     arrays = [whole(a, a.shape[len(rows) :]) for a in args[: kernel.arrays]]
-    numbers = [whole(a) for a in args[kernel.arrays :]]
-    definition: Callable[..., Tensor] = getattr(composite, kernel.name)
-    return definition(*arrays, *numbers, *flags).to(x.dtype)
+    weights = arrays.pop() if kernel.weighted else None
+    numbers = [whole(a) for a in args[kernel.arrays : kernel.numbers]]
+    definition: Callable[..., Tensor] = getattr(composite, kernel.operation)
+    lengths = kernel.lengths(args)
+    if lengths is None:
+        out = definition(*arrays, *numbers, *flags, w=weights)
+    else:
+        out = composite.ragged(definition, arrays, weights, numbers, flags, whole(lengths))
+    return out.to(x.dtype)
 
 
 def captured(x: Tensor) -> bool:

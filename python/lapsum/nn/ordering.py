@@ -1,6 +1,8 @@
-"""Soft top-k, sort and rank as torch modules."""
+"""Soft top-k, sort and rank as torch modules. Calls take a mask, lengths or weights by name."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from torch import Tensor
 
@@ -44,12 +46,12 @@ class SoftTopK(_AlongAxis):
         self.largest = largest
         self.hard = hard
 
-    def forward(self, x: Tensor, k: float | Tensor | None = None) -> Tensor:
+    def forward(self, x: Tensor, k: float | Tensor | None = None, **elements: Any) -> Tensor:
         k = self.k if k is None else k
         if k is None:
             raise ValueError("SoftTopK: k must be given to the module or to the call, got None")
         result: Tensor = lapsum.soft_topk(  # type: ignore[assignment]
-            x, k, self.alpha, dim=self.dim, largest=self.largest, hard=self.hard
+            x, k, self.alpha, dim=self.dim, largest=self.largest, hard=self.hard, **elements
         )
         return result
 
@@ -84,9 +86,9 @@ class SoftSort(_Ordered):
     tensor([1., 2., 3.])
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, **elements: Any) -> Tensor:
         result: Tensor = lapsum.soft_sort(  # type: ignore[assignment]
-            x, self.alpha, dim=self.dim, descending=self.descending, hard=self.hard
+            x, self.alpha, dim=self.dim, descending=self.descending, hard=self.hard, **elements
         )
         return result
 
@@ -99,8 +101,8 @@ class SoftRank(_Ordered):
     tensor([2., 0., 1.])
     """
 
-    def forward(self, x: Tensor) -> Tensor:
+    def forward(self, x: Tensor, **elements: Any) -> Tensor:
         result: Tensor = lapsum.soft_rank(  # type: ignore[assignment]
-            x, self.alpha, dim=self.dim, descending=self.descending, hard=self.hard
+            x, self.alpha, dim=self.dim, descending=self.descending, hard=self.hard, **elements
         )
         return result
