@@ -5,8 +5,8 @@ PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 SOURCES := $(shell find include src cmake python -type f -not -name '*.pyc' -not -name '*.so') \
            CMakeLists.txt pyproject.toml
-FORMATTED := $(shell find include src python/bindings tests/cpp benchmarks examples \
-                     -name '*.h' -o -name '*.cpp')
+FORMATTED := $(shell find include src python/bindings tests/cpp tests/cuda benchmarks examples \
+                     -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh')
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
 
 .PHONY: test test-cpp test-sanitize test-consumer test-python demo bench bench-short bench-cpp \
