@@ -9,10 +9,10 @@ FORMATTED := $(shell find include src python/bindings tests/cpp tests/cuda bench
                      -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh')
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
 
-.PHONY: test test-cpp test-sanitize test-consumer test-python demo bench bench-short bench-cpp \
+.PHONY: test test-cpp test-sanitize test-cuda test-consumer test-python demo bench bench-short bench-cpp \
         lint format clean
 
-test: test-cpp test-sanitize test-consumer test-python
+test: test-cpp test-sanitize test-cuda test-consumer test-python
 
 test-cpp: build/system.stamp
 	cmake --preset test
@@ -23,6 +23,11 @@ test-sanitize: build/system.stamp
 	cmake --preset sanitize
 	cmake --build --preset sanitize
 	ctest --preset sanitize
+
+test-cuda: build/system.stamp
+	set -e; for preset in cuda cuda-sanitize cuda-races; do \
+	  cmake --preset $$preset; cmake --build --preset $$preset; ctest --preset $$preset; \
+	done
 
 test-consumer: build/system.stamp
 	cmake --preset release

@@ -2,6 +2,7 @@
 set(EXECUTOR ${CMAKE_CURRENT_LIST_DIR})
 
 add_library(executor STATIC
+  ${EXECUTOR}/src/fault.cpp
   ${EXECUTOR}/src/fiber.cpp
   ${EXECUTOR}/src/grid.cpp
   ${EXECUTOR}/src/host.cpp
@@ -13,6 +14,11 @@ target_include_directories(executor PUBLIC ${EXECUTOR}/include PRIVATE ${EXECUTO
 target_compile_definitions(executor INTERFACE __CUDACC__)
 target_compile_options(executor INTERFACE -Wno-unknown-pragmas)
 target_link_libraries(executor PRIVATE lapsum_options)
+if(LAPSUM_SANITIZE STREQUAL thread)
+  # The kernels are watched; what the executor does for them is not their doing.
+  target_compile_options(executor PRIVATE -fno-sanitize=thread)
+  target_compile_definitions(executor PRIVATE EXECUTOR_RACES)
+endif()
 
 # executor_kernels(<target> <root> <files>...): translates the files, given relative to <root>, and
 # compiles the .cu files among them into the target; <root> is on the include path.
@@ -33,4 +39,16 @@ function(executor_kernels target root)
   endforeach()
   target_include_directories(${target} PRIVATE ${translated} ${root})
   target_link_libraries(${target} PRIVATE executor)
+endfunction()
+
+# ThreadSanitizer of older compilers does not start where the kernel spreads addresses widely, so its
+# tests run without that, if the machine allows it.
+function(executor_discover_tests target)
+  if(LAPSUM_SANITIZE STREQUAL thread)
+    execute_process(COMMAND setarch -R true RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+    if(failed EQUAL 0)
+      set_target_properties(${target} PROPERTIES CROSSCOMPILING_EMULATOR "setarch;-R")
+    endif()
+  endif()
+  gtest_discover_tests(${target} DISCOVERY_TIMEOUT 60 PROPERTIES TIMEOUT 300)
 endfunction()

@@ -51,9 +51,15 @@ void Fiber::prepare() {
   race_fiber_ = new_race_fiber();
 }
 
-void Fiber::begin(Task task) {
-  if (!done()) prepare();
-  task_ = task;
+void Fiber::forget() {
+  if (!task_) return;
+  task_ = nullptr;
+  void* const here = this_race_fiber();
+  switch_race_fiber(race_fiber_);
+  happens_before(this);
+  switch_race_fiber(here);
+  happens_after(this);
+  prepare();
 }
 
 void Fiber::loop() {

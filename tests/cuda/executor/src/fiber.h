@@ -19,9 +19,10 @@ class Fiber {
   /// Called from inside a fiber: back to resume().
   static void suspend();
 
-  /// The task to be begun by the next resume(). A task that has not ended is forgotten.
-  void begin(Task task);
-  bool done() const { return task_ == nullptr; }
+  /// The task to be begun by the next resume(). The one before must have ended or been forgotten.
+  void begin(Task task) { task_ = task; }
+  /// Gives up a task that has not ended; its stack is not unwound.
+  void forget();
 
  private:
   static void loop();

@@ -2,7 +2,7 @@
 // is ready and some have not exited, the block is stuck.
 #include "grid.h"
 
-#include <sstream>
+#include <algorithm>
 
 #include "executor/block.h"
 #include "sanitizers.h"
@@ -33,23 +33,26 @@ void Grid::run(const cudaLaunchConfig_t& config, void (*call)(void*), void* argu
   const std::uint64_t blocks = std::uint64_t{gridDim.x} * gridDim.y * gridDim.z;
   turns_.begin(size_, blocks);
   happens_before(&start_token_);
-  for (std::uint64_t i = 0; i < blocks; ++i) {
-    const std::uint64_t block = turns_.block(i);
-    if (shared_memory.begin_block(config.dynamicSmemBytes)) {
-      happens_after(&end_token_);
-      happens_before(&start_token_);
+  try {
+    for (std::uint64_t i = 0; i < blocks; ++i) {
+      if (shared_memory.begin_block(config.dynamicSmemBytes)) {
+        happens_after(&end_token_);
+        happens_before(&start_token_);
+      }
+      run_block(turns_.block(i));
     }
-    run_block({static_cast<unsigned>(block % gridDim.x),
-               static_cast<unsigned>(block / gridDim.x % gridDim.y),
-               static_cast<unsigned>(block / gridDim.x / gridDim.y)});
-    shared_memory.end_block();
-    if (!fault_.empty()) throw Fault(std::exchange(fault_, {}));
+  } catch (...) {
+    for (const Thread& thread : threads_) thread.fiber->forget();
+    happens_after(&end_token_);
+    throw;
   }
   happens_after(&end_token_);
 }
 
-void Grid::run_block(uint3 index) {
-  blockIdx = index;
+void Grid::run_block(std::uint64_t block) {
+  blockIdx = {static_cast<unsigned>(block % gridDim.x),
+              static_cast<unsigned>(block / gridDim.x % gridDim.y),
+              static_cast<unsigned>(block / gridDim.x / gridDim.y)};
   ++blocks_;
   live_ = size_;
   at_barrier_ = 0;
@@ -62,53 +65,63 @@ void Grid::run_block(uint3 index) {
   for (unsigned i = 0; i < warps_.size(); ++i) {
     const unsigned lanes = std::min(size_ - 32 * i, 32u);
     warps_[i].live = lanes == 32 ? ~0u : (1u << lanes) - 1;
-    warps_[i].gatherings.clear();
+    warps_[i].count = 0;
   }
-  while (live_ > 0 && fault_.empty()) {
-    bool stuck = true;
+  const auto ready = [](const Thread& thread) { return thread.state == Thread::State::kReady; };
+  while (live_ > 0) {
     for (const unsigned rank : turns_.round()) {
-      if (threads_[rank].state != Thread::State::kReady) continue;
-      run_thread(rank);
-      if (!fault_.empty()) return;
-      stuck = false;
+      if (ready(threads_[rank])) run_thread(rank);
     }
-    for (unsigned i = 0; stuck && i < size_; ++i) {
-      stuck = threads_[i].state != Thread::State::kReady;
+    if (live_ > 0 && std::none_of(threads_.begin(), threads_.end(), ready)) {
+      throw_fault("the block is stuck");
     }
-    if (stuck && live_ > 0) fault_ = "the block is stuck" + whereabouts();
   }
 }
 
 void Grid::run_thread(unsigned rank) {
+  Thread& thread = threads_[rank];
   current_ = rank;
-  threadIdx = threads_[rank].index;
-  threads_[rank].fiber->resume();
+  threadIdx = thread.index;
+  thread.fiber->resume();
+  switch (thread.state) {
+    case Thread::State::kReady:
+      break;
+    case Thread::State::kAtBarrier:
+      ++at_barrier_;
+      complete_barrier();
+      break;
+    case Thread::State::kInWarp:
+      complete_gatherings();
+      break;
+    case Thread::State::kFailed:
+      throw_fault(failure_);
+    case Thread::State::kExited:
+      --live_;
+      warps_[rank / 32].live &= ~(1u << rank % 32);
+      complete_gatherings();
+      complete_barrier();
+      break;
+  }
 }
 
 void Grid::thread_main() {
   happens_after(&grid.start_token_);
   grid.call_(grid.arguments_);
   happens_before(&grid.end_token_);
-  grid.exit_thread();
+  grid.threads_[grid.current_].state = Thread::State::kExited;
 }
 
-void Grid::wait() {
-  Thread& self = current();
-  while (self.state != Thread::State::kReady) Fiber::suspend();
-}
-
-void Grid::arrive_at_barrier(bool predicate, const Site& site) {
-  Thread& self = current();
+std::uint64_t Grid::barrier(bool predicate, const Site& site) {
+  Thread& self = threads_[current_];
   self.state = Thread::State::kAtBarrier;
   self.site = site;
   self.value = predicate;
-  ++at_barrier_;
-  // The next barrier needs another token: who comes there early must not be heard of here.
+  // The next barrier has another token: who comes there early must not be heard of here.
   void* const token = &barrier_tokens_[barriers_ % 2];
   happens_before(token);
-  complete_barrier();
-  wait();
+  Fiber::suspend();
   happens_after(token);
+  return self.result;
 }
 
 void Grid::complete_barrier() {
@@ -118,63 +131,40 @@ void Grid::complete_barrier() {
   for (const Thread& thread : threads_) {
     if (thread.state == Thread::State::kExited) continue;
     if (!first) first = &thread;
-    if (!(thread.site == first->site)) fail("threads of a block wait at different barriers");
+    if (!same_place(thread.site, first->site))
+      throw_fault("threads of a block wait at different barriers");
     predicates += thread.value;
   }
-  ++barriers_;
   for (Thread& thread : threads_) {
     if (thread.state == Thread::State::kExited) continue;
     thread.result = predicates << 32 | live_;
     thread.state = Thread::State::kReady;
   }
+  ++barriers_;
   at_barrier_ = 0;
 }
 
-void Grid::exit_thread() {
-  current().state = Thread::State::kExited;
-  --live_;
-  Warp& warp = current_warp();
-  warp.live &= ~(1u << current_ % 32);
-  for (std::size_t i = warp.gatherings.size(); i-- > 0;) complete(warp.gatherings[i]);
-  complete_barrier();
-}
-
-void Grid::fail(const std::string& message) {
-  fault_ = message + whereabouts();
+void Grid::fail(const char* message, const Site& site) {
+  Thread& self = threads_[current_];
+  self.state = Thread::State::kFailed;
+  self.site = site;
+  failure_ = message;
   for (;;) Fiber::suspend();
 }
 
-std::string Grid::whereabouts() const {
-  const auto alike = [&](unsigned a, unsigned b) {
-    const Thread &s = threads_[a], &t = threads_[b];
-    if (s.state != t.state) return false;
-    if (s.state == Thread::State::kInWarp && s.mask != t.mask) return false;
-    return s.state == Thread::State::kReady || s.state == Thread::State::kExited ||
-           s.site == t.site;
-  };
-  std::ostringstream out;
-  out << " in block (" << blockIdx.x << ", " << blockIdx.y << ", " << blockIdx.z << ")";
-  for (unsigned i = 0, next; i < size_; i = next) {
-    for (next = i + 1; next < size_ && alike(i, next);) ++next;
-    const Thread& thread = threads_[i];
-    out << "\n  thread" << (next - i > 1 ? "s " : " ") << i;
-    if (next - i > 1) out << " to " << next - 1;
-    if (thread.state == Thread::State::kExited) {
-      out << " exited";
-    } else if (thread.state == Thread::State::kReady) {
-      out << " running";
-    } else {
-      out << " in " << thread.site.operation;
-      if (thread.state == Thread::State::kInWarp) out << " of lanes 0x" << std::hex << thread.mask;
-      out << std::dec << " at " << thread.site.where.file_name() << ":" << thread.site.where.line();
-    }
-  }
-  return out.str();
+bool same_place(const Site& a, const Site& b) {
+  if (a.where.line() != b.where.line() || a.where.column() != b.where.column()) return false;
+  const char* s = a.where.file_name();
+  const char* t = b.where.file_name();
+  // Not strcmp: ThreadSanitizer would watch it.
+  while (s != t && *s == *t && *s != '\0') ++s, ++t;
+  return s == t || *s == *t;
 }
 
+unsigned thread_rank() { return grid.current(); }
+
 Count block_barrier(bool predicate, const Site& site) {
-  grid.arrive_at_barrier(predicate, site);
-  const std::uint64_t result = grid.current().result;
+  const std::uint64_t result = grid.barrier(predicate, site);
   return {static_cast<int>(result >> 32), static_cast<int>(result & 0xffffffff)};
 }
 
@@ -184,12 +174,6 @@ void fence() {
   happens_before(&token);
 }
 
-void fail(const char* message, const Site& site) {
-  std::string text = message;
-  if (site.where.line() != 0) {
-    text += std::string(" at ") + site.where.file_name() + ":" + std::to_string(site.where.line());
-  }
-  grid.fail(text);
-}
+void fail(const char* message, const Site& site) { grid.fail(message, site); }
 
 }  // namespace executor

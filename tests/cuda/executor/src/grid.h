@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "executor/host.h"
-#include "executor/schedule.h"
 #include "executor/site.h"
 #include "executor/warp.h"
 #include "fiber.h"
@@ -17,7 +16,7 @@
 namespace executor {
 
 struct Thread {
-  enum class State { kReady, kAtBarrier, kInWarp, kExited };
+  enum class State { kReady, kAtBarrier, kInWarp, kFailed, kExited };
   State state;
   uint3 index;
   Fiber* fiber;
@@ -40,35 +39,41 @@ struct Gathering {
 
 struct Warp {
   unsigned live;
-  std::vector<Gathering> gatherings;
+  unsigned count;  // of gatherings
+  Gathering gatherings[32];
   unsigned syncs = 0;
   std::uint64_t tokens[64];  // one per __syncwarp under way: see sanitizers.h
 };
 
+/// Not operator== in a header: it must not be the instrumented one that the linker takes.
+bool same_place(const Site& a, const Site& b);
+
+/// A thread says what it waits for and suspends itself; whatever follows from that is done by the
+/// scheduler, so that ThreadSanitizer does not take it for the doing of that thread.
 class Grid {
  public:
   void run(const cudaLaunchConfig_t& config, void (*call)(void*), void* arguments);
 
-  Thread& current() { return threads_[current_]; }
-  unsigned current_rank() const { return current_; }
-  Warp& current_warp() { return warps_[current_ / 32]; }
-  Thread& lane(unsigned lane) { return threads_[current_ / 32 * 32 + lane]; }
-
-  /// Until another thread, or the end of an operation, makes the current thread ready.
-  void wait();
-  void arrive_at_barrier(bool predicate, const Site& site);
-  void complete(Gathering& gathering);
-
-  /// Ends the kernel with a Fault: the message, then where every thread of the block is.
-  [[noreturn]] void fail(const std::string& message);
+  // For the thread whose turn it is.
+  std::uint64_t barrier(bool predicate, const Site& site);
+  std::uint64_t exchange(Exchange exchange, unsigned mask, std::uint64_t value, int source,
+                         const Site& site);
+  [[noreturn]] void fail(const char* message, const Site& site);
+  unsigned current() const { return current_; }
+  unsigned live_lanes() const { return warps_[current_ / 32].live; }
 
  private:
   static void thread_main();
-  void run_block(uint3 index);
+
+  void run_block(std::uint64_t block);
   void run_thread(unsigned rank);
   void complete_barrier();
-  void exit_thread();
-  std::string whereabouts() const;
+  void complete_gatherings();
+  void complete(const Gathering& gathering);
+  Thread& lane(unsigned i) { return threads_[current_ / 32 * 32 + i]; }
+
+  /// Ends the kernel: the message, then where every thread of the block is.
+  [[noreturn]] void throw_fault(const std::string& message) const;
 
   std::vector<Thread> threads_;
   std::vector<Warp> warps_;
@@ -79,7 +84,7 @@ class Grid {
   std::uint64_t start_token_ = 0, end_token_ = 0, barrier_tokens_[2] = {};
   void (*call_)(void*) = nullptr;
   void* arguments_ = nullptr;
-  std::string fault_;
+  const char* failure_ = nullptr;
 };
 
 extern Grid grid;

@@ -29,6 +29,7 @@ SharedMemory::SharedMemory() {
 
 bool SharedMemory::begin_block(std::size_t dynamic_bytes) {
   ++block_;
+  forbid(ring_ + begin_, used_ - begin_);
   const bool anew = used_ + kMost > kRing;
   if (anew) used_ = 0;
   begin_ = used_;
@@ -37,11 +38,9 @@ bool SharedMemory::begin_block(std::size_t dynamic_bytes) {
   return anew;
 }
 
-void SharedMemory::end_block() { forbid(ring_ + begin_, used_ - begin_); }
-
 void* SharedMemory::take_static(std::size_t bytes) {
   static_bytes_ += bytes;
-  if (static_bytes_ > kStaticLimit) fail("more than 48 KB of __shared__ variables", {});
+  if (static_bytes_ > kStaticLimit) fail("more than 48 KB of shared variables", {"__shared__", {}});
   return take(bytes);
 }
 

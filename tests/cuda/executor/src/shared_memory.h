@@ -16,7 +16,6 @@ class SharedMemory {
 
   /// Memory of a new block. True if the ring begins anew: then all blocks so far must have ended.
   bool begin_block(std::size_t dynamic_bytes);
-  void end_block();
 
   void* take_static(std::size_t bytes);
   void* dynamic() const { return dynamic_; }

@@ -1,6 +1,8 @@
 // The functions of a device that are not in <cmath>, each by its documented meaning.
 #pragma once
 
+#include <math.h>  // the functions of <cmath> outside of std too
+
 #include <bit>
 #include <cmath>
 #include <cstdint>

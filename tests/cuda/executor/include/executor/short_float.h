@@ -29,6 +29,7 @@ struct ShortFloat {
     const unsigned sign = std::signbit(x) ? 0x8000u : 0u;
     x = std::abs(x);
     if (std::isnan(x)) return 0x7fff;
+    if (x == 0) return static_cast<std::uint16_t>(sign);
     int exponent = 0;
     std::frexp(x, &exponent);  // x = m * 2^exponent, m in [1/2, 1)
     const int step = std::max(exponent - 1, 1 - kBias) - kFraction;

@@ -11,11 +11,6 @@ using Where = std::source_location;
 struct Site {
   const char* operation;
   Where where;
-
-  friend bool operator==(const Site& a, const Site& b) {
-    return a.where.line() == b.where.line() && a.where.column() == b.where.column() &&
-           a.where.file_name() == b.where.file_name();
-  }
 };
 
 }  // namespace executor

@@ -23,9 +23,7 @@ std::uint64_t warp_exchange(Exchange exchange, unsigned mask, std::uint64_t valu
 unsigned live_lanes();
 
 /// The number of this thread in its block, and in its warp.
-inline unsigned thread_rank() {
-  return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-}
+unsigned thread_rank();
 inline int lane() { return static_cast<int>(thread_rank() % 32); }
 
 template <class T>
