@@ -23,7 +23,7 @@ if(LAPSUM_WARNINGS_AS_ERRORS)
   target_compile_options(lapsum_options INTERFACE -Werror)
 endif()
 if(LAPSUM_SANITIZE)
-  add_compile_options(-fsanitize=${LAPSUM_SANITIZE} -fno-sanitize-recover=all
+  add_compile_options(-fsanitize=address,undefined -fno-sanitize-recover=all
                       -fno-omit-frame-pointer -D_GLIBCXX_ASSERTIONS)
-  add_link_options(-fsanitize=${LAPSUM_SANITIZE})
+  add_link_options(-fsanitize=address,undefined)
 endif()
