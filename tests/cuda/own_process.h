@@ -1,4 +1,4 @@
-// What becomes of work() in a process of its own, which begins anew: ThreadSanitizer loses its fibers
+// What becomes of work in a process of its own, which begins anew: ThreadSanitizer loses its fibers
 // in a fork.
 #pragma once
 

@@ -78,6 +78,6 @@ function(kernel_tests name)
     set_target_properties(${target} PROPERTIES
       CROSSCOMPILING_EMULATOR "${EXECUTOR_RUNS_${variant}}")
     gtest_discover_tests(${target} TEST_PREFIX ${variant}. DISCOVERY_TIMEOUT 60
-                         PROPERTIES LABELS kernels TIMEOUT 300)
+                         PROPERTIES LABELS kernels TIMEOUT 300 ENVIRONMENT OMP_NUM_THREADS=1)
   endforeach()
 endfunction()

@@ -1,4 +1,4 @@
-# __shared__ variables become references into the executor's shared memory: sed -zE -f translate.sed.
+# __shared__ variables become references into the executor's shared memory: sed -zE -f this file.
 # Anything written in another way keeps its __shared__ and does not compile. Every variable is
 # aligned enough, so that alignments are dropped.
 s/((^|\n)[ \t]*(extern[ \t]+)?)(__align__|alignas)\([^()]*\)[ \t]+(__shared__)/\1\5/g

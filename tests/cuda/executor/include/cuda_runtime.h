@@ -1,4 +1,4 @@
-// The stand-in for the CUDA toolkit's header of this name: kernels compile as C++ and run on the CPU.
+// The stand-in for the header of this name: kernels compile as C++ and run on the CPU.
 #pragma once
 
 #include "executor/atomics.h"

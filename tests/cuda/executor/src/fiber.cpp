@@ -1,4 +1,4 @@
-// Stacks are mapped with a page below them that traps, so that an overflow is a crash, not a riddle.
+// Stacks have a page below them that traps, so that an overflow is a crash and not a riddle.
 #include "fiber.h"
 
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-// The grid that is running: its threads, what each of them waits for, and their turns. One grid runs
-// at a time, one block of it at a time, all on the thread that launched it.
+// The grid that is running: its threads, what each of them waits for, and their turns. One grid
+// runs at a time, one of its blocks at a time, all on the thread that launched it.
 #pragma once
 
 #include <cstdint>

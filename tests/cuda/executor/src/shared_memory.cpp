@@ -49,7 +49,9 @@ void* SharedMemory::take(std::size_t bytes) {
   used_ += 2 * kZone + (bytes + kZone - 1) / kZone * kZone;
   permit(at, bytes);
   // Not memset: ThreadSanitizer would take it for a write of the thread that came first.
-  for (std::size_t i = 0; i < bytes; ++i) static_cast<volatile char*>(at)[i] = '\xff';
+  std::size_t i = 0;
+  for (; i + 8 <= bytes; i += 8) *reinterpret_cast<volatile std::uint64_t*>(at + i) = ~0ull;
+  for (; i < bytes; ++i) *static_cast<volatile char*>(at + i) = '\xff';
   return at;
 }
 

@@ -1,4 +1,4 @@
-// The collectives of a warp: lanes gather by call and mask; when all have come, results are given out.
+// The collectives of a warp: lanes gather by call and mask; when all have come, they get results.
 #include "executor/warp.h"
 
 #include <string>

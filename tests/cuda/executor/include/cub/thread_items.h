@@ -1,5 +1,5 @@
-// What the stand-ins for CUB share: raw places for values in shared memory, the items of one thread,
-// and values that stand for undefined ones.
+// What the stand-ins for CUB share: raw places for values in shared memory, the items of a thread,
+// values that stand for undefined ones.
 #pragma once
 
 #include <cstring>

@@ -14,7 +14,7 @@ Count block_barrier(bool predicate, const Site& site);
 /// Everything this thread did before is visible to those who come here later.
 void fence();
 
-/// Stops the kernel; the launch throws executor::Fault with this message and the places of all threads.
+/// Stops the kernel; the launch throws executor::Fault with this message and where all threads are.
 [[noreturn]] void fail(const char* message, const Site& site);
 
 }  // namespace executor

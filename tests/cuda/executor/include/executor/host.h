@@ -87,7 +87,7 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int dev
 
 namespace executor {
 
-/// Checks the configuration as a driver does, then runs call(arguments) in every thread of the grid.
+/// Checks the configuration as CUDA does, then runs call(arguments) in every thread of the grid.
 cudaError_t launch(const cudaLaunchConfig_t* config, const void* kernel, void (*call)(void*),
                    void* arguments);
 cudaError_t set_function_attribute(const void* kernel, cudaFuncAttribute attribute, int value);

@@ -8,7 +8,7 @@
 
 namespace executor {
 
-/// A kernel did what no kernel may; what() names the threads, files and lines. Thrown by the launch.
+/// A kernel did what no kernel may; what() names threads, files and lines. Thrown by the launch.
 class Fault : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -16,8 +16,8 @@ namespace executor {
 
 enum class Exchange { kSync, kShuffle, kBallot, kMatch };
 
-/// The one collective of a warp. kShuffle: the value of lane `source`. kBallot: the lanes whose value
-/// is not zero. kMatch: the lanes whose value is the same.
+/// The one collective of a warp. kShuffle: the value of lane `source`. kBallot: the lanes whose
+/// value is 1. kMatch: the lanes whose value is the same.
 std::uint64_t warp_exchange(Exchange exchange, unsigned mask, std::uint64_t value, int source,
                             const Site& site);
 unsigned live_lanes();

@@ -1,5 +1,5 @@
-// cub::DeviceSegmentedSort: as DeviceSegmentedRadixSort on all bits; here even the sorts that do not
-// promise it are stable.
+// cub::DeviceSegmentedSort: as DeviceSegmentedRadixSort on all bits; here even the sorts that do
+// not promise it are stable.
 #pragma once
 
 #include "cub/device/device_segmented_radix_sort.cuh"
