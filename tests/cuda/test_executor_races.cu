@@ -113,7 +113,12 @@ TEST(CubStorage, ReuseIsNoRaceWithIt) {
   EXPECT_NO_RACE(run(reduce_warp_twice<true>));
 }
 
+enum class Before { kNothing, kBarrier, kSyncWarp };
+
+template <Before kBefore>
 __global__ void write_one_place(float* out) {
+  if (kBefore == Before::kBarrier) __syncthreads();
+  if (kBefore == Before::kSyncWarp) __syncwarp();
   if (threadIdx.x == 0) out[0] = static_cast<float>(blockIdx.x);
 }
 
@@ -139,7 +144,9 @@ void run_last_block() {
 
 TEST(Blocks, WritesToOnePlaceAreARace) {
   float out;
-  EXPECT_RACE(launch(write_one_place, 2, kThreads, 0, &out));
+  EXPECT_RACE(launch(write_one_place<Before::kNothing>, 2, kThreads, 0, &out));
+  EXPECT_RACE(launch(write_one_place<Before::kBarrier>, 2, kThreads, 0, &out));
+  EXPECT_RACE(launch(write_one_place<Before::kSyncWarp>, 2, kThreads, 0, &out));
 }
 TEST(Blocks, MissingFenceIsARace) { EXPECT_RACE(run_last_block<false>()); }
 TEST(Blocks, NoRaceWithFences) { EXPECT_NO_RACE(run_last_block<true>()); }

@@ -14,6 +14,12 @@ dim3 blockDim;
 dim3 gridDim;
 
 namespace executor {
+namespace {
+
+// Two blocks in a row run on different fibers: to ThreadSanitizer these are different threads.
+constexpr unsigned kFiberSets = kWatchesRaces ? 2 : 1;
+
+}  // namespace
 
 Grid grid;
 
@@ -28,7 +34,7 @@ void Grid::run(const cudaLaunchConfig_t& config, void (*call)(void*), void* argu
     threads_[i].index = {i % blockDim.x, i / blockDim.x % blockDim.y, i / blockDim.x / blockDim.y};
   }
   warps_.resize((size_ + 31) / 32);
-  while (fibers_.size() < std::max(size_, 32u)) fibers_.push_back(std::make_unique<Fiber>());
+  while (fibers_.size() < kFiberSets * size_) fibers_.push_back(std::make_unique<Fiber>());
 
   const std::uint64_t blocks = std::uint64_t{gridDim.x} * gridDim.y * gridDim.z;
   turns_.begin(size_, blocks);
@@ -56,10 +62,10 @@ void Grid::run_block(std::uint64_t block) {
   ++blocks_;
   live_ = size_;
   at_barrier_ = 0;
+  barrier_token_ = new_token();
   for (unsigned i = 0; i < size_; ++i) {
     threads_[i].state = Thread::State::kReady;
-    // Another fiber than in the block before: to ThreadSanitizer they are different threads.
-    threads_[i].fiber = fibers_[(i + blocks_) % fibers_.size()].get();
+    threads_[i].fiber = fibers_[blocks_ % kFiberSets * size_ + i].get();
     threads_[i].fiber->begin(&Grid::thread_main);
   }
   for (unsigned i = 0; i < warps_.size(); ++i) {
@@ -116,8 +122,7 @@ std::uint64_t Grid::barrier(bool predicate, const Site& site) {
   self.state = Thread::State::kAtBarrier;
   self.site = site;
   self.value = predicate;
-  // The next barrier has another token: who comes there early must not be heard of here.
-  void* const token = &barrier_tokens_[barriers_ % 2];
+  void* const token = barrier_token_;
   happens_before(token);
   Fiber::suspend();
   happens_after(token);
@@ -140,8 +145,8 @@ void Grid::complete_barrier() {
     thread.result = predicates << 32 | live_;
     thread.state = Thread::State::kReady;
   }
-  ++barriers_;
   at_barrier_ = 0;
+  barrier_token_ = new_token();
 }
 
 void Grid::fail(const char* message, const Site& site) {

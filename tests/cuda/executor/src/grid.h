@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -41,8 +42,6 @@ struct Warp {
   unsigned live;
   unsigned count;  // of gatherings
   Gathering gatherings[32];
-  unsigned syncs = 0;
-  std::uint64_t tokens[64];  // one per __syncwarp under way: see sanitizers.h
 };
 
 /// Not operator== in a header: it must not be the instrumented one that the linker takes.
@@ -70,6 +69,11 @@ class Grid {
   void complete_barrier();
   void complete_gatherings();
   void complete(const Gathering& gathering);
+  Gathering& join(Exchange exchange, unsigned mask, const Site& site);
+
+  /// What happens before a barrier happens before its end: each has a token of its own, as who comes
+  /// early to the next one must not be heard of, nor another block. After many they come again.
+  void* new_token() { return &tokens_[next_token_++ % std::size(tokens_)]; }
   Thread& lane(unsigned i) { return threads_[current_ / 32 * 32 + i]; }
 
   /// Ends the kernel: the message, then where every thread of the block is.
@@ -80,8 +84,9 @@ class Grid {
   std::vector<std::unique_ptr<Fiber>> fibers_;
   Turns turns_;
   unsigned current_ = 0, size_ = 0, live_ = 0, at_barrier_ = 0;
-  std::uint64_t blocks_ = 0, barriers_ = 0;
-  std::uint64_t start_token_ = 0, end_token_ = 0, barrier_tokens_[2] = {};
+  std::uint64_t blocks_ = 0;
+  std::uint64_t start_token_ = 0, end_token_ = 0, tokens_[1024] = {}, next_token_ = 0;
+  void* barrier_token_ = nullptr;
   void (*call_)(void*) = nullptr;
   void* arguments_ = nullptr;
   const char* failure_ = nullptr;

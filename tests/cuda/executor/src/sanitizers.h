@@ -32,6 +32,7 @@ inline void enter_stack(void*, const void**, std::size_t*) {}
 
 // EXECUTOR_RACES: the kernels are watched by ThreadSanitizer, the executor itself is not.
 #if defined(EXECUTOR_RACES)
+inline constexpr bool kWatchesRaces = true;
 inline void* this_race_fiber() { return __tsan_get_current_fiber(); }
 inline void* new_race_fiber() { return __tsan_create_fiber(0); }
 inline void delete_race_fiber(void* fiber) { __tsan_destroy_fiber(fiber); }
@@ -41,6 +42,7 @@ inline void switch_race_fiber(void* fiber) {
 inline void happens_before(void* token) { __tsan_release(token); }
 inline void happens_after(void* token) { __tsan_acquire(token); }
 #else
+inline constexpr bool kWatchesRaces = false;
 inline void* this_race_fiber() { return nullptr; }
 inline void* new_race_fiber() { return nullptr; }
 inline void delete_race_fiber(void*) {}

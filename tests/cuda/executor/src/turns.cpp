@@ -5,6 +5,8 @@
 #include <numeric>
 #include <utility>
 
+#include "sanitizers.h"
+
 namespace executor {
 namespace {
 
@@ -16,12 +18,9 @@ void set_schedule(Schedule wanted) { schedule = wanted; }
 
 std::vector<Schedule> schedules() {
   using Kind = Schedule::Kind;
-#if defined(EXECUTOR_RACES)
   // Races are seen in any order.
-  return {{Kind::kAscending}, {Kind::kRandom, 1}};
-#else
+  if (kWatchesRaces) return {{Kind::kAscending}, {Kind::kRandom, 1}};
   return {{Kind::kAscending}, {Kind::kDescending}, {Kind::kRandom, 1}, {Kind::kRandom, 2}};
-#endif
 }
 
 void Turns::begin(unsigned threads, std::uint64_t blocks) {

@@ -7,9 +7,9 @@
 #include "sanitizers.h"
 
 namespace executor {
-namespace {
 
-Gathering& join(Warp& warp, Exchange exchange, unsigned mask, const Site& site) {
+Gathering& Grid::join(Exchange exchange, unsigned mask, const Site& site) {
+  Warp& warp = warps_[current_ / 32];
   for (unsigned i = 0; i < warp.count; ++i) {
     Gathering& gathering = warp.gatherings[i];
     if (gathering.exchange == exchange && gathering.mask == mask &&
@@ -17,11 +17,9 @@ Gathering& join(Warp& warp, Exchange exchange, unsigned mask, const Site& site) 
       return gathering;
     }
   }
-  void* const token = &warp.tokens[warp.syncs++ % std::size(warp.tokens)];
+  void* const token = exchange == Exchange::kSync ? new_token() : nullptr;
   return warp.gatherings[warp.count++] = {exchange, site, mask, 0, token};
 }
-
-}  // namespace
 
 std::uint64_t Grid::exchange(Exchange exchange, unsigned mask, std::uint64_t value, int source,
                              const Site& site) {
@@ -33,12 +31,12 @@ std::uint64_t Grid::exchange(Exchange exchange, unsigned mask, std::uint64_t val
   self.mask = mask;
   self.value = value;
   self.source = source;
-  Gathering& gathering = join(warps_[current_ / 32], exchange, mask, site);
+  Gathering& gathering = join(exchange, mask, site);
   gathering.arrived |= 1u << lane;
   void* const token = gathering.token;
-  if (exchange == Exchange::kSync) happens_before(token);
+  if (token) happens_before(token);
   Fiber::suspend();
-  if (exchange == Exchange::kSync) happens_after(token);
+  if (token) happens_after(token);
   return self.result;
 }
 
