@@ -25,7 +25,7 @@ struct Rows {
       : data(data), count(count), length(length), stride(stride), lengths(lengths) {}
   Rows(T* data, std::ptrdiff_t count, std::ptrdiff_t length) : Rows(data, count, length, length) {}
 
-  T* operator[](std::ptrdiff_t row) const { return data + row * stride; }
+  constexpr T* operator[](std::ptrdiff_t row) const { return data + row * stride; }
   operator Rows<const T>() const { return {data, count, length, stride, lengths}; }
 };
 
@@ -44,6 +44,8 @@ class PerRow {
   PerRow from(std::ptrdiff_t row) const {
     return is_number_ || !numbers_ ? *this : PerRow(numbers_ + row);
   }
+  /// The array, null for a number; without reading it.
+  const double* data() const { return numbers_; }
 
  private:
   const double* numbers_ = nullptr;
@@ -62,6 +64,9 @@ class Levels {
   bool is_number() const { return is_number_; }
   bool has_data() const { return is_number_ || data_ != nullptr; }
   std::ptrdiff_t count() const { return count_; }
+  /// The array, null for a number, and its stride; without reading it.
+  const double* data() const { return data_; }
+  std::ptrdiff_t stride() const { return stride_; }
   const double* operator[](std::ptrdiff_t row) const {
     return is_number_ ? &number_ : data_ + row * stride_;
   }

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <stdexcept>
 #include <string_view>
 
@@ -71,6 +72,18 @@ void Check::level(const char* name, const Levels& levels, std::ptrdiff_t rows, d
   std::string got = std::string(name).append("=").append(text(value));
   if (std::string_view(limit_name) == "n") got.append(" with n=").append(text(limit));
   fail(name, std::string("be in [0, ").append(limit_name).append("]"), got);
+}
+
+void Check::workspace(const cuda::Launch& where, std::size_t bytes) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(where.workspace);
+  if (bytes > 0 && where.workspace_bytes < bytes) {
+    fail("workspace", "have at least " + std::to_string(bytes) + " bytes",
+         std::to_string(where.workspace_bytes));
+  }
+  if (bytes > 0 && (address == 0 || address % 256 != 0)) {
+    fail("workspace", "be device memory aligned to 256 bytes",
+         "address " + std::to_string(address));
+  }
 }
 
 void Check::range(const char* name, std::ptrdiff_t value, std::ptrdiff_t low,

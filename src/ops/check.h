@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "lapsum/cuda/launch.h"
 #include "lapsum/rows.h"
 
 namespace lapsum::ops {
@@ -24,6 +25,14 @@ class Check {
     sortable(name, row.length);
     this->alpha(alpha, row.count);
     range("threads", threads, 0, kAnyThreads);
+  }
+
+  /// The same on a GPU, where rows have one length.
+  template <class T>
+  Check(const char* operation, const char* name, Rows<const T> row, const PerRow& alpha,
+        const cuda::Launch&)
+      : Check(operation, name, row, alpha, Threads{0}) {
+    if (row.lengths) fail(name, "have rows of one length on a GPU", "lengths");
   }
 
   /// A view must be well formed: sizes not negative, data where there are elements.
@@ -60,6 +69,8 @@ class Check {
   /// Levels must have data; a single one must lie in [0, limit]; `limit_name` says what the limit is.
   void level(const char* name, const Levels& levels, std::ptrdiff_t rows, double limit,
              const char* limit_name) const;
+  /// The workspace of a call on a GPU must hold `bytes`.
+  void workspace(const cuda::Launch& where, std::size_t bytes) const;
   /// An integer argument must lie in [low, high].
   void range(const char* name, std::ptrdiff_t value, std::ptrdiff_t low, std::ptrdiff_t high) const;
 

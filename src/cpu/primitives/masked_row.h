@@ -5,11 +5,11 @@
 #include <cmath>
 #include <span>
 
-#include "cpu/primitives/orientation.h"
 #include "cpu/primitives/parallel.h"
 #include "cpu/primitives/row.h"
 #include "cpu/primitives/threshold.h"
 #include "lapsum/rows.h"
+#include "math/orientation.h"
 
 namespace lapsum::cpu {
 

@@ -6,9 +6,9 @@
 
 #include "cpu/primitives/argsort.h"
 #include "cpu/primitives/decayed_scan.h"
-#include "cpu/primitives/orientation.h"
 #include "cpu/primitives/parallel.h"
 #include "cpu/primitives/row.h"
+#include "math/orientation.h"
 
 namespace lapsum::cpu {
 

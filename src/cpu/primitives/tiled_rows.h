@@ -6,10 +6,10 @@
 #include <cmath>
 #include <type_traits>
 
-#include "cpu/primitives/orientation.h"
 #include "cpu/primitives/parallel.h"
 #include "cpu/primitives/tile.h"
 #include "lapsum/rows.h"
+#include "math/orientation.h"
 
 namespace lapsum::cpu {
 

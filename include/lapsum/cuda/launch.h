@@ -1,0 +1,31 @@
+// Where an operation runs on a GPU, and the element types that only GPUs take.
+// No CUDA header is needed to call the library.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+struct CUstream_st;
+
+namespace lapsum::cuda {
+
+/// The stream that a call is queued on (a cudaStream_t; null is the default stream), and device
+/// memory it may use until it is done: as many bytes as the operation's `_workspace` function says,
+/// aligned to 256, as cudaMalloc gives them.
+/// Calls allocate nothing, never wait for the device, and may be captured into a CUDA graph: whatever
+/// they are given must stay where it is until the stream has passed them.
+struct Launch {
+  CUstream_st* stream = nullptr;
+  void* workspace = nullptr;
+  std::size_t workspace_bytes = 0;
+};
+
+/// The bits of an IEEE binary16 and of a bfloat16 number, as __half and __nv_bfloat16 hold them.
+struct Half {
+  std::uint16_t bits;
+};
+struct Bfloat16 {
+  std::uint16_t bits;
+};
+
+}  // namespace lapsum::cuda
