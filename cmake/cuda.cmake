@@ -6,7 +6,10 @@ set_property(CACHE LAPSUM_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(LAPSUM_CUDA_SOURCES
   src/cuda/log_soft_topk.cu
   src/cuda/soft_topk.cu
-  src/cuda/primitives/convert.cu)
+  src/cuda/primitives/convert.cu
+  src/cuda/primitives/mask.cu
+  src/cuda/primitives/mask_sums.cu
+  src/cuda/primitives/threshold.cu)
 list(TRANSFORM LAPSUM_CUDA_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/)
 
 set(LAPSUM_HAS_CUDA OFF)

@@ -1,22 +1,33 @@
-// p = F(z): the slope in z is e^-|z| / 2, so that dp/dk = q.
+// p = F(z): soft top-k is a mask of the CDF.
 #include "cuda/instantiate.h"
+#include "cuda/primitives/mask.h"
 #include "cuda/soft_topk.h"
 
 namespace lapsum::gpu {
 
-std::size_t soft_topk_workspace(std::ptrdiff_t, std::ptrdiff_t, std::ptrdiff_t) { return 0; }
+std::size_t soft_topk_workspace(std::ptrdiff_t rows, std::ptrdiff_t n, std::ptrdiff_t m) {
+  return mask_workspace(rows, m, Tiling(n));
+}
 
 template <class T>
-void soft_topk(Rows<const T>, const Levels&, const PerRow&, Rows<T>, Threshold*, Order,
-               const cuda::Launch&) {}
+void soft_topk(Rows<const T> x, const Levels& k, const PerRow& alpha, Rows<T> p,
+               Threshold* thresholds, Order order, const cuda::Launch& where) {
+  mask(Curve::cdf, x, k, alpha, p, thresholds, order, where, Tiling(x.length));
+}
 
 template <class T>
-void soft_topk_vjp(Rows<const T>, const Levels&, const PerRow&, const Threshold*, Rows<const T>,
-                   Rows<T>, double*, double*, Order, const cuda::Launch&) {}
+void soft_topk_vjp(Rows<const T> x, const Levels& k, const PerRow& alpha,
+                   const Threshold* thresholds, Rows<const T> g, Rows<T> gx, double* gk,
+                   double* galpha, Order order, const cuda::Launch& where) {
+  mask_vjp(Curve::cdf, x, k, alpha, thresholds, g, gx, gk, galpha, order, where, Tiling(x.length));
+}
 
 template <class T>
-void soft_topk_jvp(Rows<const T>, const Levels&, const PerRow&, const Threshold*, Rows<const T>,
-                   const double*, const double*, Rows<T>, Order, const cuda::Launch&) {}
+void soft_topk_jvp(Rows<const T> x, const Levels& k, const PerRow& alpha,
+                   const Threshold* thresholds, Rows<const T> dx, const double* dk,
+                   const double* dalpha, Rows<T> dp, Order order, const cuda::Launch& where) {
+  mask_jvp(Curve::cdf, x, k, alpha, thresholds, dx, dk, dalpha, dp, order, where, Tiling(x.length));
+}
 
 LAPSUM_INSTANTIATE_CUDA(soft_topk)
 LAPSUM_INSTANTIATE_CUDA(soft_topk_vjp)

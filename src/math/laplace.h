@@ -4,6 +4,7 @@
 #include <cmath>
 
 #ifdef __CUDACC__
+#include <cuda_runtime.h>
 #define LAPSUM_HOST_DEVICE __host__ __device__
 #else
 #define LAPSUM_HOST_DEVICE
