@@ -1,0 +1,168 @@
+// An operation on one row by its definition in long double, with all derivatives, and what the
+// table of tolerances allows to differ from it.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "batch.h"
+#include "tolerances.h"
+
+namespace lapsum::test {
+
+// One row with its exact value and Jacobian, and the factors of its tolerances.
+template <class T>
+class Exact {
+ public:
+  Exact(const Operation<T>& op, const Batch& row)
+      : op_(op),
+        batch_(row),
+        sign_(op.ordered && row.order == Order::descending ? -1 : 1),
+        value_(op.define(at<Real>(std::vector<Real>(inputs(), 0)))) {}
+
+  void differentiate() {
+    survey();
+    for (std::size_t c = 0; c < inputs(); ++c) {
+      std::vector<Real> slopes(inputs(), 0);
+      slopes[c] = 1;
+      jacobian_.push_back({});
+      for (const Dual& y : op_.differentiate(at<Dual>(slopes))) jacobian_[c].push_back(y.slope);
+    }
+  }
+
+  const std::vector<Real>& value() const { return value_; }
+  std::size_t inputs() const { return batch_.x.size() + batch_.second.size() + 1; }
+  /// d output t / d input c; inputs are x, the second argument and alpha, in that order.
+  Real slope(std::size_t t, std::size_t c) const { return jacobian_[c][t]; }
+
+  Factors factors(Real y) const {
+    const Real alpha = std::abs(batch_.alpha[0]);
+    Real nearest = INFINITY;
+    for (const double x : batch_.x) nearest = std::min(nearest, std::abs(y - x));
+    return {{"n", batch_.n},
+            {"1/alpha", 1 / alpha},
+            {"1+y", 1 + std::abs(y)},
+            {"near", std::abs(y) + nearest + alpha},
+            {"max|v|", largest(batch_.second)}};
+  }
+
+  /// Factors of a derivative: `given` is what it is applied to, `size` what the absolute Jacobian
+  /// makes of |given|.
+  Factors factors(const std::vector<double>& given, Real size) const {
+    Factors out = factors(Real{0});
+    Real sum = 0;
+    for (const double v : given) sum += std::abs(Real(v));
+    out.insert({{"max|g|", largest(given)}, {"sum|g|", sum}, {"J|g|", size}});
+    out.insert({{"D", crowd_}, {"sum(D)", crowds_}, {"z", 1 + farthest_}});
+    return out;
+  }
+
+ private:
+  template <class S>
+  Arguments<S> at(const std::vector<Real>& slopes) const {
+    const auto number = [&](double v, std::size_t c) {
+      if constexpr (std::is_same_v<S, Dual>) return Dual(v, slopes[c]);
+      return S(static_cast<Real>(v));
+    };
+    Arguments<S> out{{}, {}, S(sign_) * number(batch_.alpha[0], inputs() - 1)};
+    for (std::size_t i = 0; i < batch_.x.size(); ++i) out.x.push_back(number(batch_.x[i], i));
+    for (std::size_t i = 0; i < batch_.second.size(); ++i) {
+      out.second.push_back(number(batch_.second[i], batch_.x.size() + i));
+    }
+    return out;
+  }
+
+  // How crowded the row is, and how far the thresholds are from their nearest elements.
+  void survey() {
+    for (const double x : batch_.x) {
+      Real here = 0;
+      for (const double other : batch_.x) {
+        here += std::exp(-std::abs((Real(x) - other) / batch_.alpha[0]));
+      }
+      crowd_ = std::max(crowd_, here);
+      crowds_ += here;
+    }
+    if (!op_.has_levels()) return;
+    const Real unit = op_.kind == Second::quantiles ? Real(batch_.n) : 1;
+    const Arguments<Real> a = at<Real>(std::vector<Real>(inputs(), 0));
+    for (const Real k : a.second) {
+      farthest_ = std::max(farthest_, std::abs(reference::root(a.x, unit * k, a.alpha).z));
+    }
+  }
+
+  static Real largest(const std::vector<double>& values) {
+    Real out = 0;
+    for (const double v : values) out = std::max(out, std::abs(Real(v)));
+    return out;
+  }
+
+  const Operation<T>& op_;
+  Batch batch_;
+  Real sign_;
+  std::vector<Real> value_;
+  std::vector<std::vector<Real>> jacobian_;
+  Real crowd_ = 0, crowds_ = 0, farthest_ = 0;
+};
+
+// Inputs [begin, end) of an Exact: an argument, its name in the table, and its direction.
+struct Argument {
+  std::string quantity;
+  std::size_t begin, end;
+  std::vector<double> gradient, direction;
+};
+
+template <class T>
+std::vector<Argument> arguments_of(const Operation<T>& op, const Batch& row, const Results& got) {
+  const std::size_t n = row.x.size();
+  const std::size_t all = n + row.second.size();
+  std::vector<Argument> out = {{"grad_" + op.x, 0, n, got.gx, row.dx},
+                               {"grad_alpha", all, all + 1, got.galpha, row.dalpha}};
+  if (op.kind != Second::none) {
+    out.push_back({"grad_" + op.second, n, all, got.gsecond, row.dsecond});
+  }
+  return out;
+}
+
+template <class T>
+void expect_value(const Operation<T>& op, const Exact<T>& exact, const Results& got) {
+  ASSERT_EQ(got.value.size(), exact.value().size());
+  for (std::size_t t = 0; t < got.value.size(); ++t) {
+    const Real want = exact.value()[t];
+    ASSERT_TRUE(
+        within(got.value[t], want, allowed(op.name, kDtype<T>, "value", exact.factors(want))))
+        << "output " << t;
+  }
+}
+
+template <class T>
+void expect_derivatives(const Operation<T>& op, const Exact<T>& exact, const Batch& row,
+                        const Results& got) {
+  std::vector<Real> tangent(got.value.size(), 0), limit(got.value.size(), 0);
+  for (const Argument& argument : arguments_of(op, row, got)) {
+    const auto allow = [&](const std::vector<double>& given, Real size) {
+      return allowed(op.name, kDtype<T>, argument.quantity, exact.factors(given, size));
+    };
+    for (std::size_t c = argument.begin; c < argument.end; ++c) {
+      Real want = 0, size = 0;
+      for (std::size_t t = 0; t < got.value.size(); ++t) {
+        want += row.g[t] * exact.slope(t, c);
+        size += std::abs(row.g[t] * exact.slope(t, c));
+      }
+      ASSERT_TRUE(within(argument.gradient[c - argument.begin], want, allow(row.g, size)))
+          << argument.quantity << " " << c - argument.begin;
+    }
+    for (std::size_t t = 0; t < got.value.size(); ++t) {
+      Real size = 0;
+      for (std::size_t c = argument.begin; c < argument.end; ++c) {
+        const Real term = exact.slope(t, c) * argument.direction[c - argument.begin];
+        tangent[t] += term;
+        size += std::abs(term);
+      }
+      limit[t] += allow(argument.direction, size);
+    }
+  }
+  for (std::size_t t = 0; t < got.value.size(); ++t) {
+    ASSERT_TRUE(within(got.tangent[t], tangent[t], limit[t])) << "tangent " << t;
+  }
+}
+
+}  // namespace lapsum::test
