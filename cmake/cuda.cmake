@@ -4,11 +4,30 @@ set(LAPSUM_CUDA AUTO CACHE STRING "Build the CUDA kernels: ON, OFF or AUTO")
 set_property(CACHE LAPSUM_CUDA PROPERTY STRINGS AUTO ON OFF)
 
 set(LAPSUM_CUDA_SOURCES
+  src/cuda/lap_kernel.cu
+  src/cuda/lap_sum.cu
+  src/cuda/lap_sum_inverse.cu
   src/cuda/log_soft_topk.cu
+  src/cuda/soft_permutation.cu
+  src/cuda/soft_permute.cu
+  src/cuda/soft_rank.cu
+  src/cuda/soft_sort.cu
   src/cuda/soft_topk.cu
   src/cuda/primitives/convert.cu
+  src/cuda/primitives/decayed_scan.cu
+  src/cuda/primitives/inverse.cu
+  src/cuda/primitives/kernel_sums.cu
+  src/cuda/primitives/levels.cu
   src/cuda/primitives/mask.cu
   src/cuda/primitives/mask_sums.cu
+  src/cuda/primitives/permutation.cu
+  src/cuda/primitives/permutation_tangent.cu
+  src/cuda/primitives/points.cu
+  src/cuda/primitives/row_factors.cu
+  src/cuda/primitives/sort.cu
+  src/cuda/primitives/sorted_rows.cu
+  src/cuda/primitives/spread.cu
+  src/cuda/primitives/sum_rows.cu
   src/cuda/primitives/threshold.cu)
 list(TRANSFORM LAPSUM_CUDA_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/)
 

@@ -59,7 +59,7 @@ __device__ inline T capped(double x) {
 /// x rounded to T; what is finite stays finite.
 template <class T>
 __device__ inline T narrow(double x) {
-  return isinf(x) ? Element<T>::round(x) : capped<T>(x);
+  return std::isinf(x) ? Element<T>::round(x) : capped<T>(x);
 }
 
 }  // namespace lapsum::gpu

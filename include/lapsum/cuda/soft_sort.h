@@ -1,0 +1,25 @@
+// Soft sorting on a GPU. All arrays are device memory; the numbers are those of
+// lapsum/soft_sort.h.
+#pragma once
+
+#include "lapsum/cuda/launch.h"
+#include "lapsum/rows.h"
+
+namespace lapsum::cuda {
+
+/// What soft_sort and its derivatives need for rows of length n.
+std::size_t soft_sort_workspace(std::ptrdiff_t rows, std::ptrdiff_t n);
+
+/// As lapsum::soft_sort; types, memory and errors as cuda::soft_topk.
+template <class T>
+void soft_sort(Rows<const T> x, PerRow alpha, Rows<T> sorted, Order order, const Launch& where);
+
+template <class T>
+void soft_sort_vjp(Rows<const T> x, PerRow alpha, Rows<const T> g, Rows<T> gx, double* galpha,
+                   Order order, const Launch& where);
+
+template <class T>
+void soft_sort_jvp(Rows<const T> x, PerRow alpha, Rows<const T> dx, const double* dalpha,
+                   Rows<T> dsorted, Order order, const Launch& where);
+
+}  // namespace lapsum::cuda

@@ -1,0 +1,23 @@
+// Soft rank on a GPU; contracts as in lapsum/cuda/soft_rank.h, arguments already checked.
+#pragma once
+
+#include "lapsum/cuda/launch.h"
+#include "lapsum/rows.h"
+
+namespace lapsum::gpu {
+
+std::size_t soft_rank_workspace(std::ptrdiff_t rows, std::ptrdiff_t n);
+
+template <class T>
+void soft_rank(Rows<const T> x, const PerRow& alpha, Rows<T> rank, Order order,
+               const cuda::Launch& where);
+
+template <class T>
+void soft_rank_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T> gx,
+                   double* galpha, Order order, const cuda::Launch& where);
+
+template <class T>
+void soft_rank_jvp(Rows<const T> x, const PerRow& alpha, Rows<const T> dx, const double* dalpha,
+                   Rows<T> drank, Order order, const cuda::Launch& where);
+
+}  // namespace lapsum::gpu
