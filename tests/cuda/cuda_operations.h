@@ -145,6 +145,27 @@ void run_soft_permute(Operation<T>& op) {
   };
 }
 
+/// soft_topk and log_soft_topk; thresholds are solved again for derivatives.
+template <class T, class E, auto value, auto vjp, auto jvp, auto workspace>
+void run_mask(Operation<T>& op) {
+  using On = OnDevice<T, E>;
+  op.value = [](const Call<T>& c, Rows<T> p) {
+    On on(c);
+    value(on.x, on.levels, on.alpha, on.out(p), nullptr, on.order, on.where(workspace));
+  };
+  op.vjp = [](const Call<T>& c, Rows<const T> g, const Gradients<T>& to) {
+    On on(c);
+    vjp(on.x, on.levels, on.alpha, nullptr, on.in(g), on.out(to.x),
+        on.out(to.levels, on.rows * on.m), on.out(to.alpha, on.rows), on.order,
+        on.where(workspace));
+  };
+  op.jvp = [](const Call<T>& c, const Tangents<T>& d, Rows<T> p) {
+    On on(c);
+    jvp(on.x, on.levels, on.alpha, nullptr, on.in(d.x), on.in(d.levels, on.rows * on.m),
+        on.in(d.alpha, on.rows), on.out(p), on.order, on.where(workspace));
+  };
+}
+
 /// Device element E, host type T.
 template <class T, class E = T>
 const std::vector<Operation<T>>& cuda_operations() {

@@ -2,7 +2,7 @@
 #include "cuda/instantiate.h"
 #include "cuda/primitives/convert.h"
 #include "cuda/primitives/element.h"
-#include "cuda/primitives/elements.h"
+#include "cuda/primitives/for_each.h"
 #include "cuda/primitives/numbers.h"
 #include "math/orientation.h"
 
@@ -10,34 +10,36 @@ namespace lapsum::gpu {
 namespace {
 
 template <class T>
-__global__ void __launch_bounds__(kElementThreads)
-    load_kernel(Rows<const T> x, Numbers alpha, Order order, double* r) {
-  for_each_element(x.count, x.length, [&](std::ptrdiff_t row, std::ptrdiff_t i) {
+struct Load {
+  Rows<const T> x;
+  Numbers alpha;
+  Order order;
+  double* r;
+  __device__ void operator()(std::ptrdiff_t row, std::ptrdiff_t i) const {
     const Orientation orientation(alpha.at(row), order);
     r[row * x.length + i] = orientation.valid ? orientation.sign * to_double(x[row][i]) : NAN;
-  });
-}
+  }
+};
 
 template <class T>
-__global__ void __launch_bounds__(kElementThreads) store_kernel(const double* y, Rows<T> out) {
-  for_each_element(out.count, out.length, [&](std::ptrdiff_t row, std::ptrdiff_t i) {
+struct Store {
+  const double* y;
+  Rows<T> out;
+  __device__ void operator()(std::ptrdiff_t row, std::ptrdiff_t i) const {
     out[row][i] = narrow<T>(y[row * out.length + i]);
-  });
-}
+  }
+};
 
 }  // namespace
 
 template <class T>
-void load_rows(Rows<const T> x, const PerRow& alpha, Order order, double* r,
-               const cuda::Launch& where) {
-  launch(where.stream, load_kernel<T>, element_tiles(x.count * x.length), kElementThreads, x,
-         Numbers(alpha), order, r);
+void load_rows(Queue& queue, Rows<const T> x, const PerRow& alpha, Order order, double* r) {
+  for_each(queue, x.count, x.length, Load<T>{x, alpha, order, r});
 }
 
 template <class T>
-void store_rows(const double* y, Rows<T> out, const cuda::Launch& where) {
-  launch(where.stream, store_kernel<T>, element_tiles(out.count * out.length), kElementThreads, y,
-         out);
+void store_rows(Queue& queue, const double* y, Rows<T> out) {
+  for_each(queue, out.count, out.length, Store<T>{y, out});
 }
 
 LAPSUM_INSTANTIATE_CUDA(load_rows)

@@ -1,9 +1,10 @@
 // Masks over rows, forward, reverse and tangent: what soft top-k and its logarithm share.
 #pragma once
 
-#include "cuda/primitives/team.h"
-#include "cuda/primitives/view.h"
-#include "cuda/primitives/workspace.h"
+#include "cuda/primitives/curve.h"
+#include "cuda/primitives/tiling.h"
+#include "lapsum/cuda/launch.h"
+#include "lapsum/rows.h"
 
 namespace lapsum::gpu {
 

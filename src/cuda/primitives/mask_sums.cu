@@ -1,6 +1,7 @@
 // Three launches: the least distance in every tile, the sums over it, and what items make of them.
 #include "cuda/instantiate.h"
 #include "cuda/primitives/mask_sums.h"
+#include "cuda/primitives/team.h"
 
 namespace lapsum::gpu {
 namespace {
@@ -28,7 +29,7 @@ __global__ void __launch_bounds__(kTeamThreads<Team>)
     const View view = items.view(item);
     Least least{INFINITY};
     if (isfinite(view.b.anchor)) {
-      tiling.for_each<Team>(piece % tiling.tiles, [&](std::ptrdiff_t i) {
+      for_each_in_tile<Team>(tiling, piece % tiling.tiles, [&](std::ptrdiff_t i) {
         least += Least{view.see(element(x, items, item, i, view)).distance};
       });
     }
@@ -77,12 +78,12 @@ __global__ void __launch_bounds__(kTeamThreads<Team>)
     if (isfinite(view.b.anchor)) {
       const Least least =
           over_tiles<Team>(nearest + item * tiling.tiles, tiling.tiles, Least{INFINITY});
-      tiling.for_each<Team>(piece % tiling.tiles, [&](std::ptrdiff_t i) {
+      for_each_in_tile<Team>(tiling, piece % tiling.tiles, [&](std::ptrdiff_t i) {
         const Seen seen = view.see(element(x, items, item, i, view));
         terms.add(sum, items, item, i, view, seen, exp(least.value - seen.distance));
       });
     } else if (view.b.anchor < 0) {
-      tiling.for_each<Team>(piece % tiling.tiles, [&](std::ptrdiff_t i) {
+      for_each_in_tile<Team>(tiling, piece % tiling.tiles, [&](std::ptrdiff_t i) {
         if (element(x, items, item, i, view) == -INFINITY) terms.add_saturated(sum, item, i);
       });
     }
@@ -92,7 +93,7 @@ __global__ void __launch_bounds__(kTeamThreads<Team>)
 }
 
 // What the tiles of an item hold together.
-struct Tiles {
+struct TileSums {
   std::ptrdiff_t count;
   const Least* nearest;
   const MaskSums* sums;
@@ -124,7 +125,8 @@ struct Factors {
 
 // A warp for a row, which goes through its levels.
 __global__ void __launch_bounds__(kTeamThreads<Warp>)
-    vjp_kernel(Items items, Tiles tiles, double largest, Pull* pulls, double* gk, double* galpha) {
+    vjp_kernel(Items items, TileSums tiles, double largest, Pull* pulls, double* gk,
+               double* galpha) {
   for_each_piece<Warp>(items.rows, [&](std::ptrdiff_t row) {
     const bool leads = rank_in_team<Warp>() == 0;
     double row_galpha = 0;
@@ -154,7 +156,7 @@ __global__ void __launch_bounds__(kTeamThreads<Warp>)
 }
 
 __global__ void __launch_bounds__(kTeamThreads<Warp>)
-    jvp_kernel(Items items, Tiles tiles, const double* dk, Pull* pulls) {
+    jvp_kernel(Items items, TileSums tiles, const double* dk, Pull* pulls) {
   for_each_piece<Warp>(items.count(), [&](std::ptrdiff_t item) {
     const View view = items.view(item);
     const MaskSums sums = tiles.sum(item);
@@ -173,44 +175,40 @@ __global__ void __launch_bounds__(kTeamThreads<Warp>)
 }
 
 template <class T, class Terms>
-Tiles sum_tiles(Rows<const T> x, const Items& items, const Terms& terms, const SumScratch& scratch,
-                const Tiling& tiling, CUstream_st* stream) {
+TileSums sum_tiles(Queue& queue, Rows<const T> x, const Items& items, const Terms& terms,
+                   const Tiling& tiling) {
   const std::ptrdiff_t pieces = items.rows * items.levels * tiling.tiles;
-  auto* const nearest = reinterpret_cast<Least*>(scratch.nearest);
-  launch_teams(stream, nearest_kernel<T, Warp>, nearest_kernel<T, Block>, tiling, pieces, x, items,
-               tiling, nearest);
-  launch_teams(stream, sums_kernel<T, Warp, Terms>, sums_kernel<T, Block, Terms>, tiling, pieces, x,
-               items, tiling, terms, nearest, scratch.sums);
-  return {tiling.tiles, nearest, scratch.sums};
-}
-
-std::ptrdiff_t warps(std::ptrdiff_t pieces) {
-  return (pieces + Warp::kPerBlock - 1) / Warp::kPerBlock;
+  Least* const nearest = queue.take<Least>(pieces);
+  MaskSums* const sums = queue.take<MaskSums>(pieces);
+  run_teams(queue, nearest_kernel<T, Warp>, nearest_kernel<T, Block>, tiling, pieces, x, items,
+            tiling, nearest);
+  run_teams(queue, sums_kernel<T, Warp, Terms>, sums_kernel<T, Block, Terms>, tiling, pieces, x,
+            items, tiling, terms, nearest, sums);
+  return {tiling.tiles, nearest, sums};
 }
 
 }  // namespace
 
-SumScratch::SumScratch(Workspace& workspace, std::ptrdiff_t items, const Tiling& tiling)
-    : nearest(workspace.take<double>(items * tiling.tiles)),
-      sums(workspace.take<MaskSums>(items * tiling.tiles)),
-      pulls(workspace.take<Pull>(items)) {}
-
 template <class T>
-void sum_vjp(Rows<const T> x, const Items& items, Rows<const T> g, double* gk, double* galpha,
-             const SumScratch& scratch, const Tiling& tiling, CUstream_st* stream) {
-  const Tiles tiles = sum_tiles(x, items, VjpTerms<T>{g}, scratch, tiling, stream);
+Pull* sum_vjp(Queue& queue, Rows<const T> x, const Items& items, Rows<const T> g, double* gk,
+              double* galpha, const Tiling& tiling) {
+  Pull* const pulls = queue.take<Pull>(items.rows * items.levels);
+  const Queue::Scope scope(queue);
+  const TileSums tiles = sum_tiles(queue, x, items, VjpTerms<T>{g}, tiling);
   // d out / dk grows without bound; it is a double, but should fit what k may be in.
   const double largest = sizeof(T) == sizeof(double) ? DBL_MAX : FLT_MAX;
-  launch(stream, vjp_kernel, warps(items.rows), kTeamThreads<Warp>, items, tiles, largest,
-         scratch.pulls, gk, galpha);
+  run_teams<Warp>(queue, vjp_kernel, items.rows, items, tiles, largest, pulls, gk, galpha);
+  return pulls;
 }
 
 template <class T>
-void sum_jvp(Rows<const T> x, const Items& items, const Tangent<T>& along,
-             const SumScratch& scratch, const Tiling& tiling, CUstream_st* stream) {
-  const Tiles tiles = sum_tiles(x, items, JvpTerms<T>{along}, scratch, tiling, stream);
-  launch(stream, jvp_kernel, warps(items.rows * items.levels), kTeamThreads<Warp>, items, tiles,
-         along.dk, scratch.pulls);
+Pull* sum_jvp(Queue& queue, Rows<const T> x, const Items& items, const Tangent<T>& along,
+              const Tiling& tiling) {
+  Pull* const pulls = queue.take<Pull>(items.rows * items.levels);
+  const Queue::Scope scope(queue);
+  const TileSums tiles = sum_tiles(queue, x, items, JvpTerms<T>{along}, tiling);
+  run_teams<Warp>(queue, jvp_kernel, items.rows * items.levels, items, tiles, along.dk, pulls);
+  return pulls;
 }
 
 LAPSUM_INSTANTIATE_CUDA(sum_vjp)

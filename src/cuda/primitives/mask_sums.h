@@ -1,9 +1,9 @@
 // The sums over a row that the derivatives of its masks need.
 #pragma once
 
-#include "cuda/primitives/team.h"
+#include "cuda/primitives/queue.h"
+#include "cuda/primitives/tiling.h"
 #include "cuda/primitives/view.h"
-#include "cuda/primitives/workspace.h"
 
 namespace lapsum::gpu {
 
@@ -46,22 +46,14 @@ struct Tangent {
   }
 };
 
-struct SumScratch {
-  double* nearest;  ///< of every tile
-  MaskSums* sums;   ///< of every tile
-  Pull* pulls;      ///< of every item
-
-  SumScratch(Workspace& workspace, std::ptrdiff_t items, const Tiling& tiling);
-};
-
 /// The pulls of all items; gk and galpha, unless they are null. g: items x n.
 template <class T>
-void sum_vjp(Rows<const T> x, const Items& items, Rows<const T> g, double* gk, double* galpha,
-             const SumScratch& scratch, const Tiling& tiling, CUstream_st* stream);
+Pull* sum_vjp(Queue& queue, Rows<const T> x, const Items& items, Rows<const T> g, double* gk,
+              double* galpha, const Tiling& tiling);
 
 /// The pulls of all items along a tangent.
 template <class T>
-void sum_jvp(Rows<const T> x, const Items& items, const Tangent<T>& along,
-             const SumScratch& scratch, const Tiling& tiling, CUstream_st* stream);
+Pull* sum_jvp(Queue& queue, Rows<const T> x, const Items& items, const Tangent<T>& along,
+              const Tiling& tiling);
 
 }  // namespace lapsum::gpu

@@ -40,7 +40,7 @@ SortedRows sort_rows(Queue& queue, const double* r, std::ptrdiff_t rows, std::pt
 template <class T>
 double* load(Queue& queue, Rows<const T> x, const PerRow& alpha, Order order) {
   double* const out = queue.take<double>(x.count * x.length);
-  if (queue.runs()) load_rows(x, alpha, order, out, queue.where());
+  load_rows(queue, x, alpha, order, out);
   return out;
 }
 /// x in double as it is.
@@ -50,7 +50,7 @@ double* load(Queue& queue, Rows<const T> x) {
 }
 template <class T>
 void store(Queue& queue, const double* y, Rows<T> out) {
-  if (queue.runs()) store_rows(y, out, queue.where());
+  store_rows(queue, y, out);
 }
 
 template <class T>

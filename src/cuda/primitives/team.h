@@ -1,15 +1,15 @@
-// Threads that work on one piece of a row together, a warp or a block, and how rows are cut into such
-// pieces. Sums are taken in an order that depends on the length of the row alone.
+// Threads that work on one piece of a row together: a warp or a block. Sums are taken in an order that
+// depends on the length of the row alone.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstring>
 #include <type_traits>
 
-#include "cuda/primitives/launch.h"
+#include "cuda/primitives/queue.h"
+#include "cuda/primitives/tiling.h"
 
 namespace lapsum::gpu {
 
@@ -81,42 +81,29 @@ __device__ void for_each_piece(std::ptrdiff_t pieces, Body&& body) {
   for (; piece < pieces; piece += teams) body(piece);
 }
 
-/// How rows of length n are cut: one piece for a warp, or `tiles` pieces of `tile` elements, each for
-/// a block.
-struct Tiling {
-  std::ptrdiff_t n, tile, tiles;
-  bool by_warp;
+/// body(i) for the elements of tile t that are this thread's.
+template <class Team, class Body>
+__device__ void for_each_in_tile(const Tiling& tiling, std::ptrdiff_t t, Body&& body) {
+  const std::ptrdiff_t begin = t * tiling.tile;
+  const std::ptrdiff_t end = begin + tiling.tile < tiling.n ? begin + tiling.tile : tiling.n;
+  for (std::ptrdiff_t i = begin + rank_in_team<Team>(); i < end; i += Team::kSize) body(i);
+}
 
-  static constexpr std::ptrdiff_t kWarpRow = 512;
-  static constexpr std::ptrdiff_t kTile = 16384;
-  static constexpr std::ptrdiff_t kMostTiles = 1024;
-
-  /// Tests ask for shorter pieces than a GPU would like.
-  explicit Tiling(std::ptrdiff_t n, std::ptrdiff_t warp_row = kWarpRow,
-                  std::ptrdiff_t shortest = kTile)
-      : n(n), by_warp(n <= warp_row) {
-    tile = by_warp ? n : std::max(shortest, (n + kMostTiles - 1) / kMostTiles);
-    tiles = tile > 0 ? (n + tile - 1) / tile : 1;
-  }
-
-  /// body(i) for the elements of a tile that are this thread's.
-  template <class Team, class Body>
-  __device__ void for_each(std::ptrdiff_t t, Body&& body) const {
-    const std::ptrdiff_t end = (t + 1) * tile < n ? (t + 1) * tile : n;
-    for (std::ptrdiff_t i = t * tile + rank_in_team<Team>(); i < end; i += Team::kSize) body(i);
-  }
-};
-
-/// Queues kernel<Warp> or kernel<Block>, as the tiling says, for so many pieces of rows.
+/// Queues a kernel of teams for so many pieces of rows.
+template <class Team, class... Parameters, class... Arguments>
+void run_teams(Queue& queue, void (*kernel)(Parameters...), std::ptrdiff_t pieces,
+               const Arguments&... arguments) {
+  queue.run(kernel, (pieces + Team::kPerBlock - 1) / Team::kPerBlock, kTeamThreads<Team>,
+            arguments...);
+}
+/// The kernel of warps or that of blocks, as the tiling says.
 template <class... Parameters, class... Arguments>
-void launch_teams(CUstream_st* stream, void (*by_warp)(Parameters...),
-                  void (*by_block)(Parameters...), const Tiling& tiling, std::ptrdiff_t pieces,
-                  const Arguments&... arguments) {
+void run_teams(Queue& queue, void (*by_warp)(Parameters...), void (*by_block)(Parameters...),
+               const Tiling& tiling, std::ptrdiff_t pieces, const Arguments&... arguments) {
   if (tiling.by_warp) {
-    launch(stream, by_warp, (pieces + Warp::kPerBlock - 1) / Warp::kPerBlock, kTeamThreads<Warp>,
-           arguments...);
+    run_teams<Warp>(queue, by_warp, pieces, arguments...);
   } else {
-    launch(stream, by_block, pieces, kTeamThreads<Block>, arguments...);
+    run_teams<Block>(queue, by_block, pieces, arguments...);
   }
 }
 

@@ -2,6 +2,8 @@
 #include "cuda/instantiate.h"
 #include "cuda/primitives/element.h"
 #include "cuda/primitives/numbers.h"
+#include "cuda/primitives/search.h"
+#include "cuda/primitives/team.h"
 #include "cuda/primitives/threshold.h"
 #include "math/orientation.h"
 
@@ -42,8 +44,8 @@ struct Problem {
     const T* const row = x[item / levels];
     const double sign = orientation(item).sign;
     Swept part = Swept::nothing();
-    tiling.for_each<Team>(tile,
-                          [&](std::ptrdiff_t i) { search.see(sign * to_double(row[i]), part); });
+    for_each_in_tile<Team>(tiling, tile,
+                           [&](std::ptrdiff_t i) { search.see(sign * to_double(row[i]), part); });
     return Team::reduce(part);
   }
 };
@@ -117,31 +119,28 @@ __global__ void __launch_bounds__(kTeamThreads<Block>)
 
 }  // namespace
 
-ThresholdScratch::ThresholdScratch(Workspace& workspace, std::ptrdiff_t items,
-                                   const Tiling& tiling) {
-  const std::ptrdiff_t long_items = tiling.tiles > 1 ? items : 0;
-  searches = workspace.take<Search>(2 * long_items);
-  parts = workspace.take<Swept>(2 * long_items * tiling.tiles);
-}
-
 template <class T>
-void solve_thresholds(Rows<const T> x, const Levels& k, const PerRow& alpha, Order order,
-                      Threshold* b, const Tiling& tiling, const ThresholdScratch& scratch,
-                      CUstream_st* stream) {
+void solve_thresholds(Queue& queue, Rows<const T> x, const Levels& k, const PerRow& alpha,
+                      Order order, const Tiling& tiling, Threshold* b) {
+  const Queue::Scope scope(queue);
   const std::ptrdiff_t items = x.count * k.count();
+  const std::ptrdiff_t pieces = items * tiling.tiles;
   const Problem<T> problem{x, k, k.count(), alpha, order, tiling};
+  // A pass reads what the one before has written, and writes elsewhere.
   const Search* searches = nullptr;
   const Swept* parts = nullptr;
-  for (int pass = 0; tiling.tiles > 1 && pass < kPasses; ++pass) {
-    Search* const after = scratch.searches + pass % 2 * items;
-    Swept* const found = scratch.parts + pass % 2 * items * tiling.tiles;
-    launch(stream, pass_kernel<T>, items * tiling.tiles, kTeamThreads<Block>, problem, searches,
-           parts, after, found);
-    searches = after;
-    parts = found;
+  if (tiling.tiles > 1) {
+    Search* const kept[] = {queue.take<Search>(items), queue.take<Search>(items)};
+    Swept* const found[] = {queue.take<Swept>(pieces), queue.take<Swept>(pieces)};
+    for (int pass = 0; pass < kPasses; ++pass) {
+      run_teams<Block>(queue, pass_kernel<T>, pieces, problem, searches, parts, kept[pass % 2],
+                       found[pass % 2]);
+      searches = kept[pass % 2];
+      parts = found[pass % 2];
+    }
   }
-  launch_teams(stream, search_kernel<T, Warp>, search_kernel<T, Block>, tiling, items, problem,
-               searches, parts, b);
+  run_teams(queue, search_kernel<T, Warp>, search_kernel<T, Block>, tiling, items, problem,
+            searches, parts, b);
 }
 
 LAPSUM_INSTANTIATE_CUDA(solve_thresholds)

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "cuda/primitives/curve.h"
 #include "cuda/primitives/element.h"
 #include "cuda/primitives/numbers.h"
 #include "cuda/primitives/rate.h"
@@ -13,9 +14,6 @@
 #include "math/orientation.h"
 
 namespace lapsum::gpu {
-
-/// p = F(z) or log p.
-enum class Curve { cdf, log_cdf };
 
 /// An element seen from a finite threshold: z = (b - r) / alpha, cut so that no product is NaN, and
 /// |z|. An infinite element has z = 0 and an infinite distance, so that it weighs nothing.
