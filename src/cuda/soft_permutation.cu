@@ -7,13 +7,12 @@
 #include "cuda/primitives/for_each.h"
 #include "cuda/primitives/slabs.h"
 #include "cuda/primitives/sum_rows.h"
+#include "cuda/primitives/team.h"
 #include "cuda/soft_permutation.h"
 
 namespace lapsum::gpu {
 namespace {
 
-constexpr int kThreads = 128;
-constexpr int kWarps = kThreads / kWarp;
 constexpr double kCut = 1e300;  // of z, so that no product of it is NaN
 
 // The share of an element in a position: what its distribution has between two thresholds.
@@ -75,23 +74,16 @@ struct PullAt {
   }
 };
 
-__device__ double sum_of_warp(double x) {
-  for (int by = kWarp / 2; by > 0; by /= 2) x += __shfl_xor_sync(0xffffffffu, x, by);
-  return x;
-}
-
 // means[t] = <q, f> at every threshold, and galpha[t] = sum_j s f (<q, z> - z) if asked for. A warp
 // for a threshold.
 template <class F>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kTeamThreads<Warp>)
     mean_kernel(Cuts cuts, F f, double* means, double* galpha) {
   const std::ptrdiff_t n = cuts.sorted.n;
   const std::ptrdiff_t m = cuts.roots.points.m;
   const std::ptrdiff_t count = cuts.sorted.rows * m;
-  const int lane = threadIdx.x % kWarp;
-  for_each_item((count + kWarps - 1) / kWarps, [&](std::ptrdiff_t item) {
-    const std::ptrdiff_t at = item * kWarps + threadIdx.x / kWarp;
-    if (at >= count) return;  // the whole warp
+  const int lane = rank_in_team<Warp>();
+  for_each_piece<Warp>(count, [&](std::ptrdiff_t at) {
     const std::ptrdiff_t row = at / m;
     const std::ptrdiff_t t = at - row * m;
     const RowFacts& facts = cuts.sorted.facts[row];
@@ -120,18 +112,18 @@ __global__ void __launch_bounds__(kThreads)
       sum += e * f(row, facts.below + t, j, z);
       sum_z += e * z;
     }
-    total = sum_of_warp(total);
-    sum = sum_of_warp(sum);
+    total = Warp::reduce(total);
+    sum = Warp::reduce(sum);
     if (lane == 0) means[at] = sum / total;
     if (galpha == nullptr) return;
-    const double mean_z = sum_of_warp(sum_z) / total;
+    const double mean_z = Warp::reduce(sum_z) / total;
     double pulled = 0;
     for (std::ptrdiff_t j = lane; j < n; j += kWarp) {
       if (std::isinf(r[j])) continue;
       const double z = z_of(r[j]);
       pulled += weight(z) * (f(row, facts.below + t, j, z) * (mean_z - z));
     }
-    pulled = sum_of_warp(pulled);
+    pulled = Warp::reduce(pulled);
     if (lane == 0) galpha[at] = facts.peak * std::exp(-nearest) * pulled;
   });
 }
@@ -139,7 +131,7 @@ __global__ void __launch_bounds__(kThreads)
 template <class F>
 void find_means(Queue& queue, const Cuts& cuts, const F& f, double* means, double* galpha) {
   const std::ptrdiff_t count = cuts.sorted.rows * cuts.roots.points.m;
-  queue.run(mean_kernel<F>, (count + kWarps - 1) / kWarps, kThreads, cuts, f, means, galpha);
+  run_teams<Warp>(queue, mean_kernel<F>, count, cuts, f, means, galpha);
 }
 
 // gr_j = peak sum_t e^-|z| (mean_t - v_tj).

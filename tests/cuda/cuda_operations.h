@@ -183,6 +183,10 @@ const std::vector<Operation<T>>& cuda_operations() {
                                cuda::soft_rank_jvp<E>, cuda::soft_rank_workspace>},
         {"soft_sort", run_rows<T, E, cuda::soft_sort<E>, cuda::soft_sort_vjp<E>,
                                cuda::soft_sort_jvp<E>, cuda::soft_sort_workspace>},
+        {"soft_topk", run_mask<T, E, cuda::soft_topk<E>, cuda::soft_topk_vjp<E>,
+                               cuda::soft_topk_jvp<E>, cuda::soft_topk_workspace>},
+        {"log_soft_topk", run_mask<T, E, cuda::log_soft_topk<E>, cuda::log_soft_topk_vjp<E>,
+                                   cuda::log_soft_topk_jvp<E>, cuda::log_soft_topk_workspace>},
         {"soft_permutation",
          run_rows<T, E, cuda::soft_permutation<E>, cuda::soft_permutation_vjp<E>,
                   cuda::soft_permutation_jvp<E>, cuda::soft_permutation_workspace>}};
@@ -199,13 +203,19 @@ const std::vector<Operation<T>>& cuda_operations() {
       } else if (const auto run = runs.find(op.name); run != runs.end()) {
         run->second(op);
       } else {
-        continue;
+        throw std::logic_error(op.name + std::string(" is not on the device"));
       }
       out.push_back(op);
     }
     return out;
   }();
   return all;
+}
+
+template <class T>
+const Operation<T>& cuda_operation(std::string_view name) {
+  return *std::find_if(cuda_operations<T>().begin(), cuda_operations<T>().end(),
+                       [&](const Operation<T>& op) { return op.name == name; });
 }
 
 }  // namespace lapsum::test

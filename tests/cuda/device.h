@@ -6,6 +6,7 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <stdexcept>
@@ -80,10 +81,7 @@ class Device {
   }
 
   cuda::Launch launch(std::size_t bytes) {
-    constexpr std::uintptr_t kAlign = 256;
-    char* const at = allocate<char>(static_cast<std::ptrdiff_t>(bytes + kAlign));
-    const auto over = reinterpret_cast<std::uintptr_t>(at) % kAlign;
-    return {nullptr, over == 0 ? at : at + (kAlign - over), bytes};
+    return {nullptr, allocate<char>(static_cast<std::ptrdiff_t>(bytes)), bytes};
   }
 
  private:
@@ -102,8 +100,9 @@ class Device {
   template <class V>
   V* allocate(std::ptrdiff_t count) {
     void* at = nullptr;
-    // One element more, so that an array without elements is not a null pointer.
-    check_cuda(cudaMalloc(&at, static_cast<std::size_t>(count + 1) * sizeof(V)));
+    // At least one, so that an array without elements is not a null pointer.
+    const auto size = static_cast<std::size_t>(std::max<std::ptrdiff_t>(count, 1));
+    check_cuda(cudaMalloc(&at, size * sizeof(V)));
     owned_.push_back(at);
     return static_cast<V*>(at);
   }

@@ -1,29 +1,27 @@
 // A warp adds up a piece of a row; the sums of pieces are a shorter row.
 #include "cuda/primitives/sum_rows.h"
+#include "cuda/primitives/team.h"
 
 namespace lapsum::gpu {
 namespace {
 
-constexpr int kThreads = 256;
-constexpr int kWarps = kThreads / kWarp;
 constexpr std::ptrdiff_t kPiece = 32 * kWarp;
 
 std::ptrdiff_t pieces_of(std::ptrdiff_t n) { return n > kPiece ? (n + kPiece - 1) / kPiece : 1; }
 
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kTeamThreads<Warp>)
     piece_kernel(const double* x, std::ptrdiff_t rows, std::ptrdiff_t n, std::ptrdiff_t pieces,
                  double* sums) {
-  const std::ptrdiff_t count = rows * pieces;
-  for_each_item((count + kWarps - 1) / kWarps, [&](std::ptrdiff_t item) {
-    const std::ptrdiff_t piece = item * kWarps + threadIdx.x / kWarp;
-    if (piece >= count) return;  // the whole warp
+  for_each_piece<Warp>(rows * pieces, [&](std::ptrdiff_t piece) {
     const std::ptrdiff_t row = piece / pieces;
     const std::ptrdiff_t begin = (piece - row * pieces) * kPiece;
     const std::ptrdiff_t end = begin + kPiece < n ? begin + kPiece : n;
     double sum = 0;
-    for (std::ptrdiff_t j = begin + threadIdx.x % kWarp; j < end; j += kWarp) sum += x[row * n + j];
-    for (int by = kWarp / 2; by > 0; by /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, by);
-    if (threadIdx.x % kWarp == 0) sums[piece] = sum;
+    for (std::ptrdiff_t j = begin + rank_in_team<Warp>(); j < end; j += kWarp) {
+      sum += x[row * n + j];
+    }
+    sum = Warp::reduce(sum);
+    if (rank_in_team<Warp>() == 0) sums[piece] = sum;
   });
 }
 
@@ -33,7 +31,7 @@ void sum_rows(Queue& queue, const double* x, std::ptrdiff_t rows, std::ptrdiff_t
   const std::ptrdiff_t pieces = pieces_of(n);
   const Queue::Scope scope(queue);
   double* const to = pieces > 1 ? queue.take<double>(rows * pieces) : sums;
-  queue.run(piece_kernel, (rows * pieces + kWarps - 1) / kWarps, kThreads, x, rows, n, pieces, to);
+  run_teams<Warp>(queue, piece_kernel, rows * pieces, x, rows, n, pieces, to);
   if (pieces > 1) sum_rows(queue, to, rows, pieces, sums);
 }
 

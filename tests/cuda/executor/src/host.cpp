@@ -89,8 +89,8 @@ cudaError_t cudaPeekAtLastError() { return last_error; }
 cudaError_t cudaMalloc(void** at, std::size_t bytes) {
   *at = nullptr;
   if (bytes == 0) return cudaSuccess;
-  *at = std::malloc(bytes);
-  if (!*at) return noted(cudaErrorMemoryAllocation);
+  constexpr std::size_t kAlign = 256;  // as CUDA promises
+  if (posix_memalign(at, kAlign, bytes) != 0) return noted(cudaErrorMemoryAllocation);
   std::memset(*at, 0xff, bytes);
   return cudaSuccess;
 }
