@@ -7,10 +7,11 @@ SOURCES := $(shell find include src cmake python -type f -not -name '*.pyc' -not
            CMakeLists.txt pyproject.toml
 FORMATTED := $(shell find include src python/bindings tests/cpp tests/cuda benchmarks examples \
                      -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh')
+EXPERIMENTS := sorting knn topk autoencoder
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
 
-.PHONY: test test-cpp test-sanitize test-cuda test-consumer test-python demo bench bench-short bench-cpp \
-        lint format clean
+.PHONY: test test-cpp test-sanitize test-cuda test-consumer test-python demo bench bench-short \
+        bench-cpp experiments $(EXPERIMENTS:%=experiment-%) lint format clean
 
 test: test-cpp test-sanitize test-consumer test-python
 
@@ -55,6 +56,11 @@ bench-cpp: build/bench-system.stamp
 	cmake --build --preset bench
 	build/bench-cpp/benchmarks/cpp/lapsum_benchmarks $(BENCH_ARGS)
 
+experiments: $(EXPERIMENTS:%=experiment-%)
+
+$(EXPERIMENTS:%=experiment-%): experiment-%: build/package.stamp build/peers.stamp build/data.stamp
+	$(PYTHON) experiments/$*.py $(EXPERIMENT_ARGS)
+
 lint: build/test-tools.stamp
 	$(VENV)/bin/clang-format --dry-run --Werror $(FORMATTED)
 	$(VENV)/bin/ruff check .
@@ -88,6 +94,11 @@ build/bench-system.stamp: build/system.stamp
 
 build/peers.stamp: benchmarks/requirements.txt benchmarks/install_peers.sh build/test-tools.stamp
 	benchmarks/install_peers.sh $(PYTHON)
+	touch $@
+
+build/data.stamp: experiments/requirements.txt build/venv.stamp
+	scripts/system_packages.sh dataset-fashion-mnist
+	$(PIP) --no-deps -r experiments/requirements.txt
 	touch $@
 
 build/package.stamp: build/venv.stamp $(SOURCES)
