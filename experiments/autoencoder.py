@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 import lapsum.nn
 
-FEATURES, BATCH = 512, 200
+FEATURES, BATCH = 512, 100
 ALPHA = (1.0, 0.01)  # from, to: the spread of the features is about 1
 METHODS = ("hard top-k", "LapSum, k fixed", "LapSum, k predicted")
 
@@ -80,7 +80,7 @@ def learn(trainer: training.Trainer, images: data.Images, method: str, k: int) -
 
 
 def main() -> None:
-    parser = training.options(__doc__, steps=800, lr=0.002)
+    parser = training.options(__doc__, steps=400, lr=0.003)
     parser.add_argument("--k", type=int, nargs="+", default=[4, 8, 16, 32])
     chosen = training.parse(parser)
     methods, notes = training.available(METHODS, chosen.methods, {})
@@ -106,8 +106,12 @@ def main() -> None:
         report.curves(ax, runs, metric, chosen.k)
         ax.set(xlabel="active features, mean", title=titles[metric], xscale="log")
         ax.set_xticks(chosen.k, [str(k) for k in chosen.k])
+        ax.minorticks_off()
     axes[0].legend(frameon=False)
-    tables = {title: report.table(runs, metric, 2, least=True) for metric, title in titles.items()}
+    tables = {
+        title: report.table(runs, metric, 2, None if metric == "active" else min)
+        for metric, title in titles.items()
+    }
     report.publish("autoencoder", chosen, {name: images.source}, tables, notes, figure)
 
 

@@ -6,7 +6,7 @@ import argparse
 import csv
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ import matplotlib
 matplotlib.use("Agg")
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from PIL import Image
 
 OURS = "LapSum"
 COLOURS = {  # of methods by the first word of their names; ours is the thick blue one
@@ -25,7 +26,14 @@ COLOURS = {  # of methods by the first word of their names; ours is the thick bl
     "DiffSortNets": "#2b8a57",
 }
 OTHER = "#777777"
-LOOK = {"font.size": 10, "axes.grid": True, "grid.alpha": 0.3, "savefig.dpi": 90}
+LOOK = {
+    "font.size": 10,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.titlesize": 10,
+    "grid.alpha": 0.3,
+    "savefig.dpi": 90,
+}
 
 Run = dict[str, Any]  # "method", "setting" and "seed", then what was measured
 
@@ -55,43 +63,49 @@ def names(runs: Sequence[Run], key: str) -> list[Any]:
     return list(dict.fromkeys(run[key] for run in runs))
 
 
-def table(runs: Sequence[Run], metric: str, digits: int = 1, least: bool = False) -> str:
-    """Markdown: a line for every method, a column for every setting; who is best, in the open."""
+def table(
+    runs: Sequence[Run], metric: str, digits: int = 1, better: Callable[..., Any] | None = max
+) -> str:
+    """Markdown: a line for every method, a column for every setting; who is best, in the open.
+
+    `better` is max or min, or None where there is nothing to win.
+    """
     methods, settings = names(runs, "method"), names(runs, "setting")
     cells = {(m, s): spread(runs, m, s, metric) for m in methods for s in settings}
-    better = min if least else max
-    winners, leads = [], []
-    for s in settings:
-        known = {m: cells[m, s][0] for m in methods if cells[m, s][0] == cells[m, s][0]}
-        winners.append(better(known, key=lambda m, k=known: k[m]))
-        ours = [v for m, v in known.items() if m.startswith(OURS)]
-        others = [v for m, v in known.items() if not m.startswith(OURS)]
-        lead = f"{better(ours) - better(others):+.{digits}f}" if ours and others else ""
-        leads.append(lead)
+    means = {s: {m: cells[m, s][0] for m in methods} for s in settings}
+    known = {s: {m: v for m, v in row.items() if not math.isnan(v)} for s, row in means.items()}
+    winners = {s: better(row, key=row.__getitem__) if better else "" for s, row in known.items()}
 
-    def shown(m: str, s: object, winner: str) -> str:
+    def cell(m: str, s: object) -> str:
         mean, deviation = cells[m, s]
-        if mean != mean:
-            return ""
-        text = f"{mean:.{digits}f}"
-        if deviation is not None:
-            text += f" ± {deviation:.{digits}f}"
-        return f"**{text}**" if m == winner else text
+        text = "" if math.isnan(mean) else f"{mean:.{digits}f}"
+        text += "" if deviation is None else f" ± {deviation:.{digits}f}"
+        return f"**{text}**" if winners[s] == m else text
+
+    def lead(row: dict[str, float]) -> str:
+        ours = [v for m, v in row.items() if m.startswith(OURS)]
+        others = [v for m, v in row.items() if not m.startswith(OURS)]
+        both = better and ours and others
+        return f"{better(ours) - better(others):+.{digits}f}" if both else ""
 
     lines = [["", *map(str, settings)], ["---"] * (1 + len(settings))]
-    for m in methods:
-        lines.append([m, *(shown(m, s, w) for s, w in zip(settings, winners, strict=True))])
-    lines.append(["*best*", *winners])
-    lines.append([f"*{OURS} minus the best other*", *leads])
+    lines += [[m, *(cell(m, s) for s in settings)] for m in methods]
+    if better:
+        lines.append(["*best*", *winners.values()])
+        lines.append([f"*{OURS} minus the best other*", *map(lead, known.values())])
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def curves(ax: Axes, runs: Sequence[Run], metric: str, places: Sequence[float]) -> None:
     """A line for every method over the settings, which lie at `places`, with deviations as bars."""
+    drawn: list[str] = []
     for m in names(runs, "method"):
         values = [spread(runs, m, s, metric) for s in names(runs, "setting")]
         means, bars = [v[0] for v in values], [v[1] or 0 for v in values]
-        ax.errorbar(places, means, bars, label=m, marker="o", ms=4, capsize=2, **_look(m))
+        look = _look(m)
+        look["ls"] = "--" if look["color"] in drawn else "-"  # another variant of the same
+        ax.errorbar(places, means, bars, label=m, marker="o", ms=4, capsize=2, **look)
+        drawn.append(look["color"])
 
 
 def bars(ax: Axes, runs: Sequence[Run], metric: str, setting: object) -> None:
@@ -136,6 +150,8 @@ def publish(
     head = f"{given}; {chosen.steps} steps, seeds {', '.join(map(str, chosen.seeds))}"
     parts = [head, *notes, *(f"{title}\n\n{text}" for title, text in tables.items())]
     (chosen.out / f"{name}.md").write_text("\n\n".join(parts) + "\n")
-    figure.savefig(chosen.out / f"{name}.png")
+    path = chosen.out / f"{name}.png"
+    figure.savefig(path)
+    Image.open(path).quantize(64).save(path, optimize=True)  # a third of the size
     print("\n\n".join(parts))
     print(f"\n{chosen.out / name}.csv, .md, .png")

@@ -113,7 +113,7 @@ def main() -> None:
         ax.set(xlabel="n", title=f"{title} in the right order, %", xticks=lengths)
     for n, track in tracks.items():
         axes[2].plot(track, lw=1.4, label=f"n = {n}", color=report.shade(n / max(lengths)))
-    axes[2].set(xlabel="step", title=f"alpha of {report.OURS} while it trains, one seed")
+    axes[2].set(xlabel="step", title=f"alpha of {report.OURS}, one seed")
     axes[0].legend(frameon=False)
     axes[2].legend(frameon=False)
     tables = {

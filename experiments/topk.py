@@ -38,9 +38,9 @@ def lapsum_loss(alpha: float, p_k: tuple[float, ...], classes: int) -> nn.Module
 
 METHODS: dict[str, Callable[..., nn.Module]] = {
     "cross-entropy": lambda p_k, classes: nn.CrossEntropyLoss(),
-    "NeuralSort": partial(difftopk_loss, "neuralsort", 1.0),
-    "SoftSort": partial(difftopk_loss, "softsort", 1.0),
-    "DiffSortNets": partial(difftopk_loss, "odd_even", 1.0),
+    "NeuralSort": partial(difftopk_loss, "neuralsort", 0.3),
+    "SoftSort": partial(difftopk_loss, "softsort", 3.0),
+    "DiffSortNets": partial(difftopk_loss, "odd_even", 10.0),
     report.OURS: partial(lapsum_loss, 0.2),
 }
 NEEDS = dict.fromkeys(("NeuralSort", "SoftSort", "DiffSortNets"), "difftopk")

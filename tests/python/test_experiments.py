@@ -245,4 +245,5 @@ def test_a_table_says_who_is_best():
         "| *best* | other |",
         "| *LapSum minus the best other* | -3.0 |",
     ]
-    assert "| *best* | LapSum |" in report.table(runs, "score", least=True)
+    assert "| *best* | LapSum |" in report.table(runs, "score", better=min)
+    assert "best" not in report.table(runs, "score", better=None)
