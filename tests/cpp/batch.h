@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "bits.h"
@@ -22,7 +23,8 @@ struct Batch {
   std::vector<double> dx, dsecond, dalpha;  // a direction
   std::vector<double> g;                    // gradients of the output
   Order order = Order::ascending;
-  std::vector<std::ptrdiff_t> lengths{};  // of a ragged batch
+  std::vector<std::ptrdiff_t> lengths{};      // of a ragged batch
+  std::vector<double> weights{}, dweights{};  // empty if the operation takes none
 
   /// Row i alone.
   Batch row(std::ptrdiff_t i) const {
@@ -30,9 +32,21 @@ struct Batch {
       const std::ptrdiff_t size = std::ssize(of) / rows;
       return std::vector<double>(of.begin() + i * size, of.begin() + (i + 1) * size);
     };
-    return {1,           n,        seconds,       shape,        part(x), part(second),
-            part(alpha), part(dx), part(dsecond), part(dalpha), part(g), order,
-            {}};
+    return {1,
+            n,
+            seconds,
+            shape,
+            part(x),
+            part(second),
+            part(alpha),
+            part(dx),
+            part(dsecond),
+            part(dalpha),
+            part(g),
+            order,
+            {},
+            part(weights),
+            part(dweights)};
   }
 };
 
@@ -59,6 +73,15 @@ inline std::vector<double> draw_second(Second kind, std::ptrdiff_t n, Draw& draw
   return {};
 }
 
+/// Weights of one row, in sum at most n; every third element of a longer row has none.
+inline std::vector<double> draw_weights(std::ptrdiff_t n, Draw& draw) {
+  std::vector<double> weights;
+  for (std::ptrdiff_t i = 0; i < n; ++i) {
+    weights.push_back(i % 3 == 1 && n > 2 ? 0 : 0.25 + 0.75 * draw.uniform());
+  }
+  return floats(weights);
+}
+
 template <class T>
 Batch make_batch(const Operation<T>& op, const Family& family, std::ptrdiff_t rows,
                  std::ptrdiff_t n, double alpha, Order order = Order::ascending) {
@@ -71,7 +94,15 @@ Batch make_batch(const Operation<T>& op, const Family& family, std::ptrdiff_t ro
   const std::vector<double> base = floats(family.row(n));
   for (std::ptrdiff_t i = 0; i < rows; ++i) {
     for (const double v : base) batch.x.push_back(i == 0 ? v : v * (1 + 0.25 * double(i % 4)));
-    const std::vector<double> second = draw_second(op.kind, n, draw);
+    std::vector<double> second = draw_second(op.kind, n, draw);
+    if (op.weighted) {
+      const std::vector<double> weights = draw_weights(n, draw);
+      const double whole = std::accumulate(weights.begin(), weights.end(), 0.0);
+      if (op.kind == Second::levels) {
+        for (double& k : second) k *= whole / static_cast<double>(n);
+      }
+      batch.weights.insert(batch.weights.end(), weights.begin(), weights.end());
+    }
     batch.second.insert(batch.second.end(), second.begin(), second.end());
     batch.alpha.push_back(i % 3 == 2 ? -alpha : alpha * (1 + 0.5 * double(i)));
   }
@@ -81,6 +112,7 @@ Batch make_batch(const Operation<T>& op, const Family& family, std::ptrdiff_t ro
   batch.dx = floats(draw.normals(rows * n));
   batch.dsecond = floats(draw.normals(rows * batch.seconds));
   batch.dalpha = floats(draw.normals(rows));
+  if (op.weighted) batch.dweights = floats(draw.normals(rows * n));
   batch.g = floats(draw.normals(rows * batch.shape.blocks * batch.shape.length));
   return batch;
 }
@@ -132,12 +164,12 @@ class Buffer {
 
 /// All that an operation makes of a batch, rows one after another.
 struct Results {
-  std::vector<double> value, gx, gsecond, galpha, tangent;
+  std::vector<double> value, gx, gsecond, galpha, tangent, gweights{};
 
   /// Everything of row i, in one piece.
   std::vector<double> row(std::ptrdiff_t i, std::ptrdiff_t rows) const {
     std::vector<double> out;
-    for (const std::vector<double>* part : {&value, &gx, &gsecond, &galpha, &tangent}) {
+    for (const std::vector<double>* part : {&value, &gx, &gsecond, &galpha, &tangent, &gweights}) {
       const std::ptrdiff_t size = std::ssize(*part) / rows;
       out.insert(out.end(), part->begin() + i * size, part->begin() + (i + 1) * size);
     }
@@ -155,6 +187,9 @@ Results evaluate(const Operation<T>& op, const Batch& b, Threads threads = 1,
   Buffer<T> gsecond(b.rows, b.seconds, pad);
   Buffer<T> g(blocks, b.shape.length, pad, b.g), y(blocks, b.shape.length, pad);
   Buffer<T> dy(blocks, b.shape.length, pad);
+  const std::ptrdiff_t weighted = op.weighted ? b.n : 0;
+  Buffer<T> weights(b.rows, weighted, pad, b.weights), gweights(b.rows, weighted, pad);
+  Buffer<T> dweights(b.rows, weighted, pad, b.dweights);
   Buffer<double> levels(b.rows, b.seconds, pad, b.second);
   Guarded<double> dlevels(b.dsecond), glevels(b.rows * b.seconds);
   Guarded<double> alpha(b.alpha), dalpha(b.dalpha), galpha(b.rows);
@@ -166,14 +201,17 @@ Results evaluate(const Operation<T>& op, const Batch& b, Threads threads = 1,
                      {levels.rows().data, b.seconds, levels.rows().stride},
                      PerRow(alpha.data()),
                      b.order,
-                     threads};
+                     threads,
+                     weights.rows()};
   op.value(call, y.rows());
-  op.vjp(call, g.rows(), {gx.rows(), gsecond.rows(), glevels.data(), galpha.data()});
-  op.jvp(call, {dx.rows(), dsecond.rows(), dlevels.data(), dalpha.data()}, dy.rows());
+  op.vjp(call, g.rows(),
+         {gx.rows(), gsecond.rows(), glevels.data(), galpha.data(), gweights.rows()});
+  op.jvp(call, {dx.rows(), dsecond.rows(), dlevels.data(), dalpha.data(), dweights.rows()},
+         dy.rows());
   std::vector<double> second_gradient;
   if (op.has_levels()) second_gradient = glevels.copy();
   if (op.has_view()) second_gradient = gsecond.values();
-  return {y.values(), gx.values(), second_gradient, galpha.copy(), dy.values()};
+  return {y.values(), gx.values(), second_gradient, galpha.copy(), dy.values(), gweights.values()};
 }
 
 }  // namespace lapsum::test

@@ -31,4 +31,7 @@ struct Dual {
 inline Real value_of(Real a) { return a; }
 inline Real value_of(Dual a) { return a.value; }
 
+inline bool is_zero(Real a) { return a == 0; }
+inline bool is_zero(Dual a) { return a.value == 0 && a.slope == 0; }
+
 }  // namespace lapsum::reference

@@ -26,19 +26,29 @@ class Exact {
       slopes[c] = 1;
       jacobian_.push_back({});
       for (const Dual& y : op_.differentiate(at<Dual>(slopes))) jacobian_[c].push_back(y.slope);
+      const std::size_t n = batch_.x.size();
+      if (!op_.has_levels() || c < n || c >= n + batch_.second.size()) continue;
+      for (const Real slope : jacobian_[c]) {
+        steepest_ = std::max(steepest_, std::abs(slope) / unit_);
+      }
     }
   }
 
   const std::vector<Real>& value() const { return value_; }
-  std::size_t inputs() const { return batch_.x.size() + batch_.second.size() + 1; }
-  /// d output t / d input c; inputs are x, the second argument and alpha, in that order.
+  std::size_t inputs() const {
+    return batch_.x.size() + batch_.second.size() + batch_.weights.size() + 1;
+  }
+  /// d output t / d input c; inputs are x, the second argument, weights and alpha, in that order.
   Real slope(std::size_t t, std::size_t c) const { return jacobian_[c][t]; }
 
   Factors factors(Real y) const {
     const Real alpha = std::abs(batch_.alpha[0]);
     Real nearest = INFINITY;
-    for (const double x : batch_.x) nearest = std::min(nearest, std::abs(y - x));
+    for (std::size_t i = 0; i < batch_.x.size(); ++i) {
+      if (weight(i) > 0) nearest = std::min(nearest, std::abs(y - batch_.x[i]));
+    }
     return {{"n", batch_.n},
+            {"sum|w|", std::accumulate(batch_.weights.begin(), batch_.weights.end(), Real{0})},
             {"1/alpha", 1 / alpha},
             {"1+y", 1 + std::abs(y)},
             {"near", std::abs(y) + nearest + alpha},
@@ -52,7 +62,7 @@ class Exact {
     Real sum = 0;
     for (const double v : given) sum += std::abs(Real(v));
     out.insert({{"max|g|", largest(given)}, {"sum|g|", sum}, {"J|g|", size}});
-    out.insert({{"D", crowd_}, {"sum(D)", crowds_}, {"z", 1 + farthest_}});
+    out.insert({{"D", crowd_}, {"sum(D)", crowds_}, {"z", 1 + farthest_}, {"L", steepest_}});
     return out;
   }
 
@@ -68,24 +78,35 @@ class Exact {
     for (std::size_t i = 0; i < batch_.second.size(); ++i) {
       out.second.push_back(number(batch_.second[i], batch_.x.size() + i));
     }
+    for (std::size_t i = 0; i < batch_.weights.size(); ++i) {
+      const std::size_t before = batch_.x.size() + batch_.second.size();
+      out.weights.push_back(number(batch_.weights[i], before + i));
+    }
     return out;
   }
 
+  Real weight(std::size_t i) const { return batch_.weights.empty() ? 1 : batch_.weights[i]; }
+
   // How crowded the row is, and how far the thresholds are from their nearest elements.
   void survey() {
-    for (const double x : batch_.x) {
+    for (std::size_t i = 0; i < batch_.x.size(); ++i) {
       Real here = 0;
-      for (const double other : batch_.x) {
-        here += std::exp(-std::abs((Real(x) - other) / batch_.alpha[0]));
+      for (std::size_t l = 0; l < batch_.x.size(); ++l) {
+        const Real z = std::abs((Real(batch_.x[i]) - batch_.x[l]) / batch_.alpha[0]);
+        here += op_.weighted ? (weight(i) + weight(l)) * (1 + z) * std::exp(-z) : std::exp(-z);
       }
       crowd_ = std::max(crowd_, here);
       crowds_ += here;
     }
     if (!op_.has_levels()) return;
-    const Real unit = op_.kind == Second::quantiles ? Real(batch_.n) : 1;
+    if (op_.kind == Second::quantiles) {
+      unit_ = 0;
+      for (std::size_t i = 0; i < batch_.x.size(); ++i) unit_ += weight(i);
+    }
     const Arguments<Real> a = at<Real>(std::vector<Real>(inputs(), 0));
     for (const Real k : a.second) {
-      farthest_ = std::max(farthest_, std::abs(reference::root(a.x, unit * k, a.alpha).z));
+      farthest_ =
+          std::max(farthest_, std::abs(reference::root(a.x, unit_ * k, a.alpha, a.weights).z));
     }
   }
 
@@ -100,7 +121,8 @@ class Exact {
   Real sign_;
   std::vector<Real> value_;
   std::vector<std::vector<Real>> jacobian_;
-  Real crowd_ = 0, crowds_ = 0, farthest_ = 0;
+  Real crowd_ = 0, crowds_ = 0, farthest_ = 0, steepest_ = 0;
+  Real unit_ = 1;  // what a level counts
 };
 
 // Inputs [begin, end) of an Exact: an argument, its name in the table, and its direction.
@@ -113,11 +135,15 @@ struct Argument {
 template <class T>
 std::vector<Argument> arguments_of(const Operation<T>& op, const Batch& row, const Results& got) {
   const std::size_t n = row.x.size();
-  const std::size_t all = n + row.second.size();
+  const std::size_t both = n + row.second.size();
+  const std::size_t all = both + row.weights.size();
   std::vector<Argument> out = {{"grad_" + op.x, 0, n, got.gx, row.dx},
                                {"grad_alpha", all, all + 1, got.galpha, row.dalpha}};
   if (op.kind != Second::none) {
-    out.push_back({"grad_" + op.second, n, all, got.gsecond, row.dsecond});
+    out.push_back({"grad_" + op.second, n, both, got.gsecond, row.dsecond});
+  }
+  if (op.weighted) {
+    out.push_back({"grad_weights", both, all, got.gweights, row.dweights});
   }
   return out;
 }

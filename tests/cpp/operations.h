@@ -1,5 +1,5 @@
-// Every public operation behind one face: a row x, a second argument (points, levels or values) and
-// alpha. Each comes with its definition, so that a test written once runs on all of them.
+// Every public operation behind one face: a row x, a second argument (points, levels or values),
+// alpha, and weights of the elements for those that take them. Each comes with its definition, so that a test written once runs on all of them.
 #pragma once
 
 #include <algorithm>
@@ -23,20 +23,23 @@ struct Call {
   PerRow alpha;
   Order order;
   Threads threads;
+  Rows<const T> weights{};
 };
 
-/// Derivatives in the three arguments; those left out have no data.
+/// Derivatives in the arguments; those left out have no data.
 template <class T>
 struct Tangents {
   Rows<const T> x, second;
   const double* levels;
   const double* alpha;
+  Rows<const T> weights{};
 };
 template <class T>
 struct Gradients {
   Rows<T> x, second;
   double* levels;
   double* alpha;
+  Rows<T> weights{};
 };
 
 /// A row of output is `blocks` rows of `length`.
@@ -49,6 +52,9 @@ template <class S>
 struct Arguments {
   std::vector<S> x, second;
   S alpha;
+  std::vector<S> weights{};  ///< none are ones
+
+  S weight(std::size_t i) const { return weights.empty() ? S(1) : weights[i]; }
 };
 
 enum class Second { none, points, levels, quantiles, values };
@@ -67,6 +73,7 @@ struct Operation {
   void (*jvp)(const Call<T>&, const Tangents<T>&, Rows<T> out);
   std::vector<Real> (*define)(const Arguments<Real>&);
   std::vector<Dual> (*differentiate)(const Arguments<Dual>&);
+  bool weighted = false;
 
   bool has_levels() const { return kind == Second::levels || kind == Second::quantiles; }
   bool has_view() const { return kind == Second::points || kind == Second::values; }
@@ -82,14 +89,16 @@ std::vector<S> define_lap_sum(const Arguments<S>& a) {
 template <class S>
 std::vector<S> define_inverse(const Arguments<S>& a) {
   std::vector<S> b;
-  for (const S& k : a.second) b.push_back(reference::root(a.x, k, a.alpha).at(a.alpha));
+  for (const S& k : a.second) b.push_back(reference::root(a.x, k, a.alpha, a.weights).at(a.alpha));
   return b;
 }
 
 template <class S>
 std::vector<S> define_quantile(const Arguments<S>& a) {
   Arguments<S> levels = a;
-  for (S& q : levels.second) q = q * S(static_cast<Real>(a.x.size()));
+  S whole(0);
+  for (std::size_t i = 0; i < a.x.size(); ++i) whole = whole + a.weight(i);
+  for (S& q : levels.second) q = q * whole;
   return define_inverse(levels);
 }
 
@@ -98,7 +107,8 @@ std::vector<S> define_rank(const Arguments<S>& a) {
   std::vector<S> rank(a.x.size(), S(0));
   for (std::size_t j = 0; j < a.x.size(); ++j) {
     for (std::size_t l = 0; l < a.x.size(); ++l) {
-      if (l != j) rank[j] = rank[j] + reference::cdf((a.x[j] - a.x[l]) / a.alpha);
+      if (l == j) continue;
+      rank[j] = rank[j] + a.weight(l) * reference::cdf((a.x[j] - a.x[l]) / a.alpha);
     }
   }
   return rank;
@@ -115,7 +125,7 @@ template <class S, S (*F)(S)>
 std::vector<S> define_mask(const Arguments<S>& a) {
   std::vector<S> p;
   for (const S& k : a.second) {
-    const reference::Root<S> b = reference::root(a.x, k, a.alpha);
+    const reference::Root<S> b = reference::root(a.x, k, a.alpha, a.weights);
     for (const S& x : a.x) p.push_back(F(b.from(x, a.alpha)));
   }
   return p;
@@ -270,7 +280,85 @@ const std::vector<Operation<T>>& operations() {
        },
        define_permutation<Real>, define_permutation<Dual>},
       permute_operation<T, Apply::permutation>(),
-      permute_operation<T, Apply::transpose>()};
+      permute_operation<T, Apply::transpose>(),
+      {"weighted_lap_sum_inverse", "r", "k", "b", Second::levels, false, per_second,
+       [](const Call<T>& c, Rows<T> b) {
+         weighted_lap_sum_inverse(c.x, c.weights, c.levels, c.alpha, b, c.threads);
+       },
+       [](const Call<T>& c, Rows<const T> g, const Gradients<T>& to) {
+         weighted_lap_sum_inverse_vjp(c.x, c.weights, c.levels, c.alpha, g, to.x, to.weights,
+                                      to.levels, to.alpha, c.threads);
+       },
+       [](const Call<T>& c, const Tangents<T>& d, Rows<T> b) {
+         weighted_lap_sum_inverse_jvp(c.x, c.weights, c.levels, c.alpha, d.x, d.weights, d.levels,
+                                      d.alpha, b, c.threads);
+       },
+       define_inverse<Real>, define_inverse<Dual>, true},
+      {"weighted_soft_kth_value", "x", "k", "b", Second::levels, true, per_second,
+       [](const Call<T>& c, Rows<T> b) {
+         weighted_soft_kth_value(c.x, c.weights, c.levels, c.alpha, b, c.order, c.threads);
+       },
+       [](const Call<T>& c, Rows<const T> g, const Gradients<T>& to) {
+         weighted_soft_kth_value_vjp(c.x, c.weights, c.levels, c.alpha, g, to.x, to.weights,
+                                     to.levels, to.alpha, c.order, c.threads);
+       },
+       [](const Call<T>& c, const Tangents<T>& d, Rows<T> b) {
+         weighted_soft_kth_value_jvp(c.x, c.weights, c.levels, c.alpha, d.x, d.weights, d.levels,
+                                     d.alpha, b, c.order, c.threads);
+       },
+       define_inverse<Real>, define_inverse<Dual>, true},
+      {"weighted_soft_quantile", "x", "q", "b", Second::quantiles, false, per_second,
+       [](const Call<T>& c, Rows<T> b) {
+         weighted_soft_quantile(c.x, c.weights, c.levels, c.alpha, b, c.threads);
+       },
+       [](const Call<T>& c, Rows<const T> g, const Gradients<T>& to) {
+         weighted_soft_quantile_vjp(c.x, c.weights, c.levels, c.alpha, g, to.x, to.weights,
+                                    to.levels, to.alpha, c.threads);
+       },
+       [](const Call<T>& c, const Tangents<T>& d, Rows<T> b) {
+         weighted_soft_quantile_jvp(c.x, c.weights, c.levels, c.alpha, d.x, d.weights, d.levels,
+                                    d.alpha, b, c.threads);
+       },
+       define_quantile<Real>, define_quantile<Dual>, true},
+      {"weighted_soft_rank", "x", "", "rank", Second::none, true, per_element,
+       [](const Call<T>& c, Rows<T> y) {
+         weighted_soft_rank(c.x, c.weights, c.alpha, y, c.order, c.threads);
+       },
+       [](const Call<T>& c, Rows<const T> g, const Gradients<T>& to) {
+         weighted_soft_rank_vjp(c.x, c.weights, c.alpha, g, to.x, to.weights, to.alpha, c.order,
+                                c.threads);
+       },
+       [](const Call<T>& c, const Tangents<T>& d, Rows<T> y) {
+         weighted_soft_rank_jvp(c.x, c.weights, c.alpha, d.x, d.weights, d.alpha, y, c.order,
+                                c.threads);
+       },
+       define_rank<Real>, define_rank<Dual>, true},
+      {"weighted_soft_topk", "x", "k", "p", Second::levels, true, per_both,
+       [](const Call<T>& c, Rows<T> p) {
+         weighted_soft_topk(c.x, c.weights, c.levels, c.alpha, p, nullptr, c.order, c.threads);
+       },
+       [](const Call<T>& c, Rows<const T> g, const Gradients<T>& to) {
+         weighted_soft_topk_vjp(c.x, c.weights, c.levels, c.alpha, nullptr, g, to.x, to.weights,
+                                to.levels, to.alpha, c.order, c.threads);
+       },
+       [](const Call<T>& c, const Tangents<T>& d, Rows<T> p) {
+         weighted_soft_topk_jvp(c.x, c.weights, c.levels, c.alpha, nullptr, d.x, d.weights,
+                                d.levels, d.alpha, p, c.order, c.threads);
+       },
+       define_mask<Real, reference::cdf>, define_mask<Dual, reference::cdf>, true},
+      {"weighted_log_soft_topk", "x", "k", "logp", Second::levels, true, per_both,
+       [](const Call<T>& c, Rows<T> p) {
+         weighted_log_soft_topk(c.x, c.weights, c.levels, c.alpha, p, nullptr, c.order, c.threads);
+       },
+       [](const Call<T>& c, Rows<const T> g, const Gradients<T>& to) {
+         weighted_log_soft_topk_vjp(c.x, c.weights, c.levels, c.alpha, nullptr, g, to.x, to.weights,
+                                    to.levels, to.alpha, c.order, c.threads);
+       },
+       [](const Call<T>& c, const Tangents<T>& d, Rows<T> p) {
+         weighted_log_soft_topk_jvp(c.x, c.weights, c.levels, c.alpha, nullptr, d.x, d.weights,
+                                    d.levels, d.alpha, p, c.order, c.threads);
+       },
+       define_mask<Real, reference::log_cdf>, define_mask<Dual, reference::log_cdf>, true}};
   return all;
 }
 

@@ -53,7 +53,7 @@ S lap_sum(const std::vector<S>& r, S x, S alpha) {
 }
 
 /// The s with near e^-s - far e^(s - gap) = excess, excess >= 0: by bisection, then one step of
-/// Newton, which carries the derivative. far = 0 stands for no elements on the far side.
+/// Newton, which carries the derivative. An infinite gap stands for no elements on the far side.
 template <class S>
 S solve_two_exponentials(S near, S far, S gap, S excess) {
   using std::exp;
@@ -68,7 +68,7 @@ S solve_two_exponentials(S near, S far, S gap, S excess) {
     const Real middle = (low + high) / 2;
     (short_of_root(middle) ? low : high) = middle;
   }
-  const S decayed_far = b > 0 ? far * exp(S(2 * low) - gap) : S(0);
+  const S decayed_far = std::isfinite(g) ? far * exp(S(2 * low) - gap) : S(0);
   constexpr Real kLargestExponent = 11000;  // for an excess of 0 on a plateau
   const S residue = near - decayed_far - excess * S(std::exp(std::min(low, kLargestExponent)));
   return S(low) + residue / S(a + value_of(decayed_far));
@@ -84,39 +84,60 @@ struct Root {
   S from(S x, S alpha) const { return (anchor - x) / alpha + z; }
 };
 
-/// The b with sum_i F((b - r_i) / alpha) = k, 0 < k < n. Elements left of b are counted, and only
-/// the exponentials summed, so that nothing cancels however long the row.
+/// The b with sum_i w_i F((b - r_i) / alpha) = k, 0 < k < sum(w); no weights stand for ones.
+/// Elements left of b are counted, and only the exponentials summed, so that nothing cancels however
+/// long the row.
 template <class S>
-Root<S> root(std::vector<S> r, S k, S alpha) {
+Root<S> root(const std::vector<S>& row, S k, S alpha, const std::vector<S>& weights = {}) {
   using std::exp;
   const bool negated = value_of(alpha) < 0;
-  if (negated) {
-    for (S& v : r) v = -v;
-    alpha = -alpha;
+  if (negated) alpha = -alpha;
+  // Elements without weight would make sums underflow that the root is read from.
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    if (weights.empty() || !is_zero(weights[i])) order.push_back(i);
   }
-  std::sort(r.begin(), r.end(), [](S a, S b) { return value_of(a) < value_of(b); });
-  const std::size_t n = r.size();
+  const std::size_t n = order.size();
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    return negated ? value_of(row[b]) < value_of(row[a]) : value_of(row[a]) < value_of(row[b]);
+  });
+  std::vector<S> r(n), w(n, S(1));
+  for (std::size_t i = 0; i < n; ++i) {
+    r[i] = negated ? -row[order[i]] : row[order[i]];
+    if (!weights.empty()) w[i] = weights[order[i]];
+  }
   const auto decayed = [&](std::size_t begin, std::size_t end, std::size_t at) {
     const bool left = begin < at;
     S sum(0);
     for (std::size_t i = begin; i < end; ++i) {
-      sum = sum + exp((left ? r[i] - r[at] : r[at] - r[i]) / alpha);
+      sum = sum + w[i] * exp((left ? r[i] - r[at] : r[at] - r[i]) / alpha);
     }
     return sum;
   };
-  // Elements j with LapSum(r_j) < k; there, j + 1/2 of the elements count as left of r_j.
+  // By Kahan: what k exceeds a count by is small against both.
+  const auto count = [&](std::size_t end) {
+    S sum(0), lost(0);
+    for (std::size_t i = 0; i < end; ++i) {
+      const S more = w[i] - lost;
+      const S total = sum + more;
+      lost = (total - sum) - more;
+      sum = total;
+    }
+    return sum;
+  };
+  // Elements j with LapSum(r_j) < k; there, those before j and half of j count as left of r_j.
   std::size_t left = 0;
   for (std::size_t stop = n; left < stop;) {
     const std::size_t j = (left + stop) / 2;
     const Real tails = value_of(decayed(j + 1, n, j)) - value_of(decayed(0, j, j));
-    const bool beyond = value_of(k) - (static_cast<Real>(j) + Real(0.5)) > tails / 2;
+    const bool beyond = value_of(k) - value_of(count(j)) - value_of(w[j]) / 2 > tails / 2;
     (beyond ? left : stop) = beyond ? j + 1 : j;
   }
-  const S excess = S(2) * (k - S(static_cast<Real>(left)));
+  const S excess = S(2) * (k - count(left));
   const bool from_right = left == 0 || (left < n && value_of(excess) > 0);
   const S before = left > 0 ? decayed(0, left, left - 1) : S(0);
   const S behind = left < n ? decayed(left, n, left) : S(0);
-  const S gap = left > 0 && left < n ? (r[left] - r[left - 1]) / alpha : S(0);
+  const S gap = left > 0 && left < n ? (r[left] - r[left - 1]) / alpha : S(INFINITY);
   const S s = from_right ? solve_two_exponentials(behind, before, gap, excess)
                          : solve_two_exponentials(before, behind, gap, -excess);
   const S anchor = r[from_right ? left : left - 1];
@@ -127,7 +148,7 @@ Root<S> root(std::vector<S> r, S k, S alpha) {
 template <class S>
 std::vector<S> soft_permutation(const std::vector<S>& x, S alpha) {
   const std::size_t n = x.size();
-  std::vector<S> matrix;
+  std::vector<S> matrix(n * n);
   std::vector<S> before(n, S(0));
   for (std::size_t i = 0; i < n; ++i) {
     std::vector<S> now(n, S(1));
@@ -135,7 +156,7 @@ std::vector<S> soft_permutation(const std::vector<S>& x, S alpha) {
       const Root<S> b = root(x, S(static_cast<Real>(i + 1)), alpha);
       for (std::size_t j = 0; j < n; ++j) now[j] = cdf(b.from(x[j], alpha));
     }
-    for (std::size_t j = 0; j < n; ++j) matrix.push_back(now[j] - before[j]);
+    for (std::size_t j = 0; j < n; ++j) matrix[i * n + j] = now[j] - before[j];
     before = now;
   }
   return matrix;

@@ -68,9 +68,22 @@ TYPED_TEST(Contract, a_row_with_nan_or_a_bad_alpha_is_nan) {
       batch.alpha[0] = alpha;
       if (alpha == 0.1) batch.x[4] = kNaN;
       const Results got = evaluate(op, batch);
-      for (const auto* part : {&got.value, &got.gx, &got.galpha, &got.tangent}) {
+      for (const auto* part : {&got.value, &got.gx, &got.galpha, &got.tangent, &got.gweights}) {
         for (const double v : *part) EXPECT_TRUE(std::isnan(v)) << "alpha = " << alpha;
       }
+    }
+  });
+}
+
+TYPED_TEST(Contract, a_row_with_a_bad_weight_is_nan) {
+  this->for_each([&](const auto& op) {
+    if (!op.weighted) return;
+    for (const double weight : {-1.0, kInf, kNaN}) {
+      Batch batch = this->batch(op, 2, 9);
+      batch.weights[9 + 4] = weight;
+      const Results got = evaluate(op, batch);
+      for (const double v : got.row(1, 2)) EXPECT_TRUE(std::isnan(v)) << "weight " << weight;
+      for (const double v : got.row(0, 2)) EXPECT_TRUE(std::isfinite(v)) << "weight " << weight;
     }
   });
 }
@@ -82,7 +95,7 @@ TYPED_TEST(Contract, levels_out_of_range_have_no_gradient) {
       Batch batch = this->batch(op, 1, 9);
       std::fill(batch.second.begin(), batch.second.end(), level);
       const Results got = evaluate(op, batch);
-      for (const auto* part : {&got.gx, &got.gsecond, &got.galpha, &got.tangent}) {
+      for (const auto* part : {&got.gx, &got.gsecond, &got.galpha, &got.tangent, &got.gweights}) {
         EXPECT_EQ(*part, std::vector<double>(part->size(), 0.0)) << "level " << level;
       }
     }
@@ -101,6 +114,7 @@ TYPED_TEST(Contract, a_stride_of_zero_repeats_a_row) {
   this->for_each([&](const auto& op) {
     const Batch one = this->batch(op, 1, 17);
     Buffer<T> x(1, one.n, 0, one.x), second(1, one.seconds, 0, one.second);
+    Buffer<T> weights(1, op.weighted ? one.n : 0, 0, one.weights);
     Buffer<T> y(3 * one.shape.blocks, one.shape.length, 0);
     Guarded<double> levels(one.second);
     const Rows<const T> repeated(x.rows().data, 3, one.n, 0);
@@ -109,7 +123,8 @@ TYPED_TEST(Contract, a_stride_of_zero_repeats_a_row) {
               {levels.data(), one.seconds, 0},
               one.alpha[0],
               one.order,
-              1},
+              1,
+              {weights.rows().data, 3, one.n, 0}},
              y.rows());
     std::vector<double> want;
     for (int i = 0; i < 3; ++i) {
@@ -124,27 +139,31 @@ TYPED_TEST(Contract, arguments_left_out_are_neither_read_nor_written) {
   using T = TypeParam;
   this->for_each([&](const auto& op) {
     Batch batch = this->batch(op, 2, 17);
-    for (auto* part : {&batch.dx, &batch.dsecond, &batch.dalpha}) {
+    for (auto* part : {&batch.dx, &batch.dsecond, &batch.dalpha, &batch.dweights}) {
       std::fill(part->begin(), part->end(), 0.0);
     }
     const Results all = evaluate(op, batch);
     Buffer<T> x(2, batch.n, 0, batch.x), second(2, batch.seconds, 0, batch.second);
     const std::ptrdiff_t blocks = 2 * batch.shape.blocks;
     Buffer<T> g(blocks, batch.shape.length, 0, batch.g), dy(blocks, batch.shape.length, 0);
-    Buffer<T> gx(2, batch.n, 0);
+    Buffer<T> gx(2, batch.n, 0), gweights(2, op.weighted ? batch.n : 0, 0);
+    Buffer<T> weights(2, op.weighted ? batch.n : 0, 0, batch.weights);
     Guarded<double> levels(batch.second), alpha(batch.alpha), galpha(2);
     const Call<T> call{x.rows(),
                        second.rows(),
                        {levels.data(), batch.seconds, batch.seconds},
                        PerRow(alpha.data()),
                        batch.order,
-                       1};
+                       1,
+                       weights.rows()};
     op.vjp(call, g.rows(), {{}, {}, nullptr, nullptr});
     op.vjp(call, g.rows(), {gx.rows(), {}, nullptr, nullptr});
     op.vjp(call, g.rows(), {{}, {}, nullptr, galpha.data()});
+    op.vjp(call, g.rows(), {{}, {}, nullptr, nullptr, gweights.rows()});
     op.jvp(call, {{}, {}, nullptr, nullptr}, dy.rows());
     EXPECT_TRUE(same_bits(gx.values(), all.gx));
     EXPECT_TRUE(same_bits(galpha.copy(), all.galpha));
+    EXPECT_TRUE(same_bits(gweights.values(), all.gweights));
     EXPECT_EQ(dy.values(), std::vector<double>(batch.g.size(), 0.0));
     EXPECT_EQ(dy.values(), all.tangent);
   });
@@ -198,6 +217,20 @@ TYPED_TEST(Contract, saved_thresholds_give_the_same_gradients) {
   };
   compare(soft_topk<T>, soft_topk_vjp<T>, soft_topk_jvp<T>);
   compare(log_soft_topk<T>, log_soft_topk_vjp<T>, log_soft_topk_jvp<T>);
+  Draw draw(1);
+  Buffer<T> w(1, b.n, 0, draw_weights(b.n, draw));
+  const Rows<const T> weights(w.rows().data, b.rows, b.n, 0);
+  const auto compare_weighted = [&](auto forward, auto vjp, auto jvp) {
+    compare(
+        [&](Rows<const T> of, auto&&... rest) { forward(of, weights, rest...); },
+        [&](Rows<const T> of, Levels at, PerRow a, const Threshold* from, Rows<const T> given,
+            Rows<T> to, auto&&... rest) { vjp(of, weights, at, a, from, given, to, {}, rest...); },
+        [&](Rows<const T> of, Levels at, PerRow a, const Threshold* from, Rows<const T> along,
+            auto&&... rest) { jvp(of, weights, at, a, from, along, {}, rest...); });
+  };
+  compare_weighted(weighted_soft_topk<T>, weighted_soft_topk_vjp<T>, weighted_soft_topk_jvp<T>);
+  compare_weighted(weighted_log_soft_topk<T>, weighted_log_soft_topk_vjp<T>,
+                   weighted_log_soft_topk_jvp<T>);
 }
 
 }  // namespace

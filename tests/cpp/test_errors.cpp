@@ -46,11 +46,12 @@ class Errors : public testing::Test {
     const Rows<float> second(memory_, kRows, seconds);
     const Rows<float> out(memory_, kRows * shape.blocks, shape.length);
     const Levels level(op.kind == Second::quantiles ? 0.5 : 2);
-    return {{x, second, level, 1.0, Order::ascending, 1},
+    const Rows<float> weights = op.weighted ? x : Rows<float>{};
+    return {{x, second, level, 1.0, Order::ascending, 1, weights},
             out,
             out,
-            {x, second, numbers_, numbers_},
-            {x, second, numbers_, numbers_}};
+            {x, second, numbers_, numbers_, weights},
+            {x, second, numbers_, numbers_, weights}};
   }
 
   // Breaks the arguments and expects `want`, after "operation: ", of one function or of all three.
@@ -133,10 +134,12 @@ TEST_F(Errors, of_a_level) {
   for (const Operation<float>& op : operations<float>()) {
     if (!op.has_levels()) continue;
     const bool quantile = op.kind == Second::quantiles;
-    const std::string must =
-        op.second + " must be in [0, " + (quantile ? "1" : "n") + "], got " + op.second + "=";
-    const std::string tail = quantile ? "" : " with n=5";
-    expect_all(op, [](All& a) { a.call.levels = Levels(7.0); }, must + "7" + tail);
+    const std::string limit = quantile ? "1" : op.weighted ? "inf" : "n";
+    const std::string must = op.second + " must be in [0, " + limit + "], got " + op.second + "=";
+    const std::string tail = limit == "n" ? " with n=5" : "";
+    if (limit != "inf") {
+      expect_all(op, [](All& a) { a.call.levels = Levels(7.0); }, must + "7" + tail);
+    }
     expect_all(op, [](All& a) { a.call.levels = Levels(-0.5); }, must + "-0.5" + tail);
     expect_all(op, [](All& a) { a.call.levels = Levels(kNaN); }, must + "nan" + tail);
     expect_all(
@@ -145,6 +148,18 @@ TEST_F(Errors, of_a_level) {
   const Operation<float>& topk = operation<float>("soft_topk");
   expect_value(
       topk, [](All& a) { a.call.levels = Levels(7.0); }, "k must be in [0, n], got k=7 with n=5");
+}
+
+TEST_F(Errors, of_weights) {
+  for (const Operation<float>& op : operations<float>()) {
+    if (!op.weighted) continue;
+    const All a = good(op);
+    expect_all(op, [](All& b) { --b.call.weights.count; }, lost_a_row("weights", a.call.weights));
+    expect_all(op, [](All& b) { b.call.weights.data = nullptr; }, no_data("weights"));
+    expect_vjp(op, [](All& b) { --b.to.weights.count; }, lost_a_row("gweights", a.to.weights));
+    expect_jvp(
+        op, [](All& b) { --b.along.weights.count; }, lost_a_row("dweights", a.along.weights));
+  }
 }
 
 TEST_F(Errors, of_points_and_values) {

@@ -67,6 +67,7 @@ TYPED_TEST(Operations, have_vjp_adjoint_to_jvp) {
     for (const double alpha : {0.1, -2.0}) {
       Batch batch = make_batch(op, family("normal"), 1, 300, alpha);
       for (double& v : batch.dsecond) v = 0;
+      for (double& v : batch.dweights) v = 0;
       batch.dalpha[0] = 0;
       const Results got = evaluate(op, batch);
       Real there = 0, back = 0, size = 0;

@@ -61,6 +61,26 @@ class ByHand : public testing::Test {
     soft_quantile<T>({x.data(), 1, std::ssize(x)}, q, alpha, {&b, 1, 1});
     return {b};
   }
+  std::vector<T> weighted_topk(const std::vector<T>& x, const std::vector<T>& w, double k,
+                               double alpha) {
+    const auto n = std::ssize(x);
+    std::vector<T> p(x.size());
+    weighted_soft_topk<T>({x.data(), 1, n}, {w.data(), 1, n}, k, alpha, {p.data(), 1, n});
+    return p;
+  }
+  std::vector<T> weighted_rank(const std::vector<T>& x, const std::vector<T>& w, double alpha) {
+    const auto n = std::ssize(x);
+    std::vector<T> y(x.size());
+    weighted_soft_rank<T>({x.data(), 1, n}, {w.data(), 1, n}, alpha, {y.data(), 1, n});
+    return y;
+  }
+  std::vector<T> weighted_quantile(const std::vector<T>& x, const std::vector<T>& w, double q,
+                                   double alpha) {
+    T b = 0;
+    const auto n = std::ssize(x);
+    weighted_soft_quantile<T>({x.data(), 1, n}, {w.data(), 1, n}, q, alpha, {&b, 1, 1});
+    return {b};
+  }
   std::vector<T> sum(const std::vector<T>& r, const std::vector<T>& x, double alpha) {
     std::vector<T> y(x.size());
     const auto m = std::ssize(x);
@@ -165,6 +185,28 @@ TYPED_TEST(ByHand, infinities) {
   EXPECT_EQ(this->permutation({inf, 7, inf}, 1), (V{0, 1, 0, 0.5, 0, 0.5, 0.5, 0, 0.5}));
   EXPECT_EQ(this->permute({inf, 7, inf}, {2, 3, 4}, 1, Apply::permutation), (V{3, 3, 3}));
   EXPECT_EQ(this->sum({-inf, inf}, {-inf, 0, inf}, 1), (V{0.5, 1, 1.5}));
+}
+
+TYPED_TEST(ByHand, weights) {
+  using V = std::vector<TypeParam>;
+  const TypeParam inf = this->kInf;
+  this->expect("soft_topk", this->weighted_topk({0, 1, 2}, {1, 0, 1}, 1, kHalving),
+               {0.25, 0.5, 0.75});
+  this->expect("soft_topk", this->weighted_topk({5, 5}, {1, 3}, 1, 2), {0.25, 0.25});
+  this->expect("soft_rank", this->weighted_rank({0, 1}, {2, 3}, kHalving), {0.75, 1.5});
+  this->expect("soft_rank", this->weighted_rank({5, 5, 5}, {2, 0, 1}, 2), {0.5, 1.5, 1});
+  this->expect("soft_quantile", this->weighted_quantile({30, 0, 7, 10}, {1, 1, 0, 2}, 0.5, 0.05),
+               {10});
+  this->expect("soft_quantile", this->weighted_quantile({30, 0, 20, 10}, {1, 1, 0, 2}, 0.75, 0.05),
+               {20 + 0.025 * std::numbers::ln2});
+  EXPECT_EQ(this->weighted_topk({1, 2}, {0.5, 0.25}, 0.75, 1), V(2, 1));
+  EXPECT_EQ(this->weighted_topk({1, 2}, {0, 0}, 0, 1), V(2, 0));
+  EXPECT_EQ(this->weighted_topk({1, 2}, {0, 0}, 0.5, 1), V(2, 1));
+  EXPECT_EQ(this->weighted_topk({inf, 3, inf}, {2, 1, 1}, 1.5, 1), (V{0.5, 0, 0.5}));
+  EXPECT_EQ(this->weighted_topk({-inf, 3, 4}, {9, 1, 1}, 5, 1), (V{0, 1, 1}));
+  EXPECT_EQ(this->weighted_rank({inf, 0, -inf, inf, -inf}, {1, 2, 3, 4, 5}, 1),
+            (V{12, 8, 2.5, 10.5, 1.5}));
+  EXPECT_TRUE(std::isnan(this->weighted_quantile({1, 2}, {0, 0}, 0.5, 1)[0]));
 }
 
 TYPED_TEST(ByHand, nan_makes_its_row_nan) {

@@ -41,6 +41,11 @@ class RaggedBatch : public testing::Test {
   static Batch with_length(const Operation<T>& op, Batch batch, std::ptrdiff_t n, double padding) {
     const Axis from{batch.n, false}, to{n, false};
     for (Numbers* row : {&batch.x, &batch.dx}) *row = resized(*row, from, to, padding);
+    if (op.weighted) {
+      for (Numbers* row : {&batch.weights, &batch.dweights}) {
+        *row = resized(*row, from, to, padding);
+      }
+    }
     if (op.kind == Second::values) {
       for (Numbers* row : {&batch.second, &batch.dsecond}) *row = resized(*row, from, to, padding);
       batch.seconds = 2 * n;
@@ -82,7 +87,7 @@ TYPED_TEST(RaggedBatch, padding_has_no_part) {
         rows.push_back(this->with_length(op, source.row(i), n, 0));
         const Batch row = this->with_length(op, rows.back(), width, i % 2 ? kNaN : 1e30);
         for (auto part : {&Batch::x, &Batch::second, &Batch::alpha, &Batch::dx, &Batch::dsecond,
-                          &Batch::dalpha, &Batch::g}) {
+                          &Batch::dalpha, &Batch::g, &Batch::weights, &Batch::dweights}) {
           (wide.*part).insert((wide.*part).end(), (row.*part).begin(), (row.*part).end());
         }
         wide.n = row.n;
@@ -93,7 +98,7 @@ TYPED_TEST(RaggedBatch, padding_has_no_part) {
       wide.order = source.order;
       wide.lengths = lengths;
       const Results together = evaluate(op, wide, 2, 3);
-      const double absent = std::string(op.name) == "log_soft_topk" ? -INFINITY : 0.0;
+      const double absent = std::string(op.name).ends_with("log_soft_topk") ? -INFINITY : 0.0;
       for (std::ptrdiff_t i = 0; i < wide.rows; ++i) {
         SCOPED_TRACE(i);
         const Batch& alone = rows[static_cast<std::size_t>(i)];
@@ -114,6 +119,9 @@ TYPED_TEST(RaggedBatch, padding_has_no_part) {
         EXPECT_TRUE(same_bits(part(together.gsecond),
                               op.kind == Second::values ? elements(want.gsecond) : want.gsecond));
         EXPECT_TRUE(same_bits(part(together.galpha), want.galpha));
+        if (op.weighted) {
+          EXPECT_TRUE(same_bits(part(together.gweights), elements(want.gweights)));
+        }
       }
     }
   }

@@ -193,6 +193,7 @@ const std::vector<Operation<T>>& cuda_operations() {
     std::vector<Operation<T>> out;
     bool transposed = false;  // the second soft_permute of the table
     for (Operation<T> op : operations<T>()) {
+      if (op.weighted) continue;  // on the CPU alone
       if (std::string_view(op.name) == "soft_permute") {
         if (transposed) {
           run_soft_permute<T, E, Apply::transpose>(op);
