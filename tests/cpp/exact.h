@@ -9,37 +9,16 @@
 
 namespace lapsum::test {
 
-// One row with its exact value and Jacobian, and the factors of its tolerances.
+// One row, and the factors of its tolerances.
 template <class T>
-class Exact {
+class Row {
  public:
-  Exact(const Operation<T>& op, const Batch& row)
-      : op_(op),
-        batch_(row),
-        sign_(op.ordered && row.order == Order::descending ? -1 : 1),
-        value_(op.define(at<Real>(std::vector<Real>(inputs(), 0)))) {}
+  Row(const Operation<T>& op, const Batch& row)
+      : op_(op), batch_(row), sign_(op.ordered && row.order == Order::descending ? -1 : 1) {}
 
-  void differentiate() {
-    survey();
-    for (std::size_t c = 0; c < inputs(); ++c) {
-      std::vector<Real> slopes(inputs(), 0);
-      slopes[c] = 1;
-      jacobian_.push_back({});
-      for (const Dual& y : op_.differentiate(at<Dual>(slopes))) jacobian_[c].push_back(y.slope);
-      const std::size_t n = batch_.x.size();
-      if (!op_.has_levels() || c < n || c >= n + batch_.second.size()) continue;
-      for (const Real slope : jacobian_[c]) {
-        steepest_ = std::max(steepest_, std::abs(slope) / unit_);
-      }
-    }
-  }
-
-  const std::vector<Real>& value() const { return value_; }
   std::size_t inputs() const {
     return batch_.x.size() + batch_.second.size() + batch_.weights.size() + 1;
   }
-  /// d output t / d input c; inputs are x, the second argument, weights and alpha, in that order.
-  Real slope(std::size_t t, std::size_t c) const { return jacobian_[c][t]; }
 
   Factors factors(Real y) const {
     const Real alpha = std::abs(batch_.alpha[0]);
@@ -55,6 +34,25 @@ class Exact {
             {"max|v|", largest(batch_.second)}};
   }
 
+  /// How crowded the row is, and how far the thresholds are from their nearest elements: what the
+  /// factors of derivatives are made of.
+  void survey() {
+    for (const Real crowd : op_.weighted ? weighted_crowds() : crowds()) {
+      crowd_ = std::max(crowd_, crowd);
+      crowds_ += crowd;
+    }
+    if (!op_.has_levels()) return;
+    if (op_.kind == Second::quantiles) {
+      unit_ = 0;
+      for (std::size_t i = 0; i < batch_.x.size(); ++i) unit_ += weight(i);
+    }
+    const Arguments<Real> a = at<Real>(std::vector<Real>(inputs(), 0));
+    for (const Real k : a.second) {
+      farthest_ =
+          std::max(farthest_, std::abs(reference::root(a.x, unit_ * k, a.alpha, a.weights).z));
+    }
+  }
+
   /// Factors of a derivative: `given` is what it is applied to, `size` what the absolute Jacobian
   /// makes of |given|.
   Factors factors(const std::vector<double>& given, Real size) const {
@@ -66,7 +64,7 @@ class Exact {
     return out;
   }
 
- private:
+ protected:
   template <class S>
   Arguments<S> at(const std::vector<Real>& slopes) const {
     const auto number = [&](double v, std::size_t c) {
@@ -85,29 +83,43 @@ class Exact {
     return out;
   }
 
+  const Operation<T>& op_;
+  Batch batch_;
+  Real steepest_ = 0;
+  Real unit_ = 1;  // what a level counts
+
+ private:
   Real weight(std::size_t i) const { return batch_.weights.empty() ? 1 : batch_.weights[i]; }
 
-  // How crowded the row is, and how far the thresholds are from their nearest elements.
-  void survey() {
-    for (std::size_t i = 0; i < batch_.x.size(); ++i) {
-      Real here = 0;
-      for (std::size_t l = 0; l < batch_.x.size(); ++l) {
-        const Real z = std::abs((Real(batch_.x[i]) - batch_.x[l]) / batch_.alpha[0]);
-        here += op_.weighted ? (weight(i) + weight(l)) * (1 + z) * std::exp(-z) : std::exp(-z);
+  // Sums of e^-|z| at the elements, for rows of any length.
+  std::vector<Real> crowds() const {
+    std::vector<Real> r;
+    for (const double x : batch_.x) {
+      if (std::isfinite(x)) r.push_back(Real(x) / std::abs(Real(batch_.alpha[0])));
+    }
+    std::sort(r.begin(), r.end());
+    std::vector<Real> here(r.size(), 1);
+    for (int side = 0; side < 2; ++side) {
+      Real before = 0;
+      for (std::size_t j = 0; j < r.size(); ++j) {
+        if (j > 0) before = (before + 1) * std::exp(r[j - 1] - r[j]);
+        here[side == 0 ? j : r.size() - 1 - j] += before;
       }
-      crowd_ = std::max(crowd_, here);
-      crowds_ += here;
+      std::reverse(r.begin(), r.end());
+      for (Real& v : r) v = -v;
     }
-    if (!op_.has_levels()) return;
-    if (op_.kind == Second::quantiles) {
-      unit_ = 0;
-      for (std::size_t i = 0; i < batch_.x.size(); ++i) unit_ += weight(i);
+    return here;
+  }
+
+  std::vector<Real> weighted_crowds() const {
+    std::vector<Real> here(batch_.x.size(), 0);
+    for (std::size_t i = 0; i < here.size(); ++i) {
+      for (std::size_t l = 0; l < here.size(); ++l) {
+        const Real z = std::abs((Real(batch_.x[i]) - batch_.x[l]) / batch_.alpha[0]);
+        here[i] += (weight(i) + weight(l)) * (1 + z) * std::exp(-z);
+      }
     }
-    const Arguments<Real> a = at<Real>(std::vector<Real>(inputs(), 0));
-    for (const Real k : a.second) {
-      farthest_ =
-          std::max(farthest_, std::abs(reference::root(a.x, unit_ * k, a.alpha, a.weights).z));
-    }
+    return here;
   }
 
   static Real largest(const std::vector<double>& values) {
@@ -116,13 +128,43 @@ class Exact {
     return out;
   }
 
-  const Operation<T>& op_;
-  Batch batch_;
   Real sign_;
+  Real crowd_ = 0, crowds_ = 0, farthest_ = 0;
+};
+
+// One row with its exact value and Jacobian.
+template <class T>
+class Exact : public Row<T> {
+ public:
+  Exact(const Operation<T>& op, const Batch& row)
+      : Row<T>(op, row), value_(op.define(this->template at<Real>(no_slopes()))) {}
+
+  void differentiate() {
+    this->survey();
+    for (std::size_t c = 0; c < this->inputs(); ++c) {
+      std::vector<Real> slopes = no_slopes();
+      slopes[c] = 1;
+      jacobian_.push_back({});
+      for (const Dual& y : this->op_.differentiate(this->template at<Dual>(slopes))) {
+        jacobian_[c].push_back(y.slope);
+      }
+      const std::size_t n = this->batch_.x.size();
+      if (!this->op_.has_levels() || c < n || c >= n + this->batch_.second.size()) continue;
+      for (const Real slope : jacobian_[c]) {
+        this->steepest_ = std::max(this->steepest_, std::abs(slope) / this->unit_);
+      }
+    }
+  }
+
+  const std::vector<Real>& value() const { return value_; }
+  /// d output t / d input c; inputs are x, the second argument, weights and alpha, in that order.
+  Real slope(std::size_t t, std::size_t c) const { return jacobian_[c][t]; }
+
+ private:
+  std::vector<Real> no_slopes() const { return std::vector<Real>(this->inputs(), 0); }
+
   std::vector<Real> value_;
   std::vector<std::vector<Real>> jacobian_;
-  Real crowd_ = 0, crowds_ = 0, farthest_ = 0, steepest_ = 0;
-  Real unit_ = 1;  // what a level counts
 };
 
 // Inputs [begin, end) of an Exact: an argument, its name in the table, and its direction.

@@ -1,0 +1,7 @@
+// What every operation promises alike, word for word that of the CPU: the same tests, of the functions
+// on the device.
+#include "batch.h"
+#include "cuda_operations.h"
+
+#define operations cuda_operations
+#include "../cpp/test_contract.cpp"
