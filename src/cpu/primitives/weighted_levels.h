@@ -5,8 +5,8 @@
 
 #include "cpu/primitives/arena.h"
 #include "cpu/primitives/compensated.h"
-#include "cpu/primitives/orientation.h"
 #include "lapsum/rows.h"
+#include "math/orientation.h"
 
 namespace lapsum::cpu {
 
