@@ -7,6 +7,7 @@
 #include "lapsum/lap_sum_inverse.h"
 #include "lapsum/log_soft_topk.h"
 #include "lapsum/rows.h"
+#include "lapsum/simd_target.h"
 #include "lapsum/soft_kth_value.h"
 #include "lapsum/soft_permutation.h"
 #include "lapsum/soft_permute.h"

@@ -15,4 +15,5 @@ NB_MODULE(_core, m) {
   bind_soft_rank(m);
   bind_soft_sort(m);
   bind_soft_topk(m);
+  m.def("simd_target", lapsum::simd_target);
 }

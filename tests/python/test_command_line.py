@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import lapsum
+from lapsum import _core
 from lapsum.__main__ import main
 
 
@@ -20,6 +21,7 @@ def test_doctor_is_content_with_this_installation():
     lines = run.stdout.splitlines()
     assert lines[0].startswith(f"lapsum {lapsum.__version__} in ")
     assert lines[-1] == "all is well"
+    assert f"  vectors   {_core.simd_target()}" in lines
     assert "cpu works" in run.stdout
     assert "WRONG" not in run.stdout
     checked = [line for line in lines if line.endswith(" ok")]

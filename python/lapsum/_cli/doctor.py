@@ -22,14 +22,13 @@ from lapsum import _core, reference
 
 _BOUNDS = {"float32": 1e-5, "float64": 1e-10}  # relative to the largest entry, and to 1
 _LENGTHS = (5, 48)  # a short row and a longer one
-_VECTORS = ("sse4_2", "avx2", "avx512f", "avx512bw", "asimd", "sve", "vsx", "rvv")
 
 
 def run() -> int:
     """Prints the report; 0 if all is well, else 1."""
     print(f"lapsum {lapsum.__version__} in {Path(lapsum.__file__).parent}")
     print(f"  python    {platform.python_version()}, NumPy {np.__version__}, {platform.platform()}")
-    print(f"  vectors   {_simd()}")
+    print(f"  vectors   {_core.simd_target()}")
     print(f"  threads   {_threads()}")
     print("front ends")
     print("  numpy     works")
@@ -43,16 +42,6 @@ def run() -> int:
 
 
 # --- the surroundings ----------------------------------------------------------------------------
-
-
-def _simd() -> str:
-    target = getattr(_core, "simd_target", None)
-    if callable(target):
-        return str(target())
-    info = Path("/proc/cpuinfo")
-    words = set(info.read_text().split()) if info.exists() else set()
-    offered = ", ".join(name for name in _VECTORS if name in words) or "unknown"
-    return f"the best of this {platform.machine()} at run time; it offers {offered}"
 
 
 def _threads() -> str:
