@@ -7,8 +7,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from lapsum._numpy.padding import length_array, mask_array
-
 
 class Padding:
     """Which elements of the rows of one call are present. `lengths` broadcasts with the batch."""
@@ -90,25 +88,20 @@ def padding(op: str, x: Tensor, mask: object, lengths: object) -> Padding | None
 
 def mask_tensor(op: str, mask: object, x: Tensor) -> Tensor:
     """A mask with one entry for every element of x."""
-    shape = tuple(x.shape)
-    if not isinstance(mask, Tensor):
-        return torch.from_numpy(mask_array(op, mask, shape).copy()).to(x.device)
-    if mask.dtype != torch.bool:
-        raise TypeError(f"{op}: mask must be boolean, got {mask.dtype}")
+    where = torch.as_tensor(mask, device=x.device)
+    if where.dtype != torch.bool:
+        raise TypeError(f"{op}: mask must be boolean, got {where.dtype}")
     try:
-        return mask.expand(shape)
+        return where.expand(x.shape)
     except RuntimeError:
         raise ValueError(
-            f"{op}: mask must broadcast to the shape of the row argument {shape}, "
-            f"got {tuple(mask.shape)}"
+            f"{op}: mask must broadcast to the shape of the row argument {tuple(x.shape)}, "
+            f"got {tuple(where.shape)}"
         ) from None
 
 
 def length_tensor(op: str, lengths: object, device: torch.device) -> Tensor:
-    if not isinstance(lengths, Tensor):
-        return torch.from_numpy(length_array(op, lengths)).to(device)
-    if lengths.is_floating_point() or lengths.is_complex() or lengths.dtype == torch.bool:
-        raise TypeError(
-            f"{op}: lengths must be an integer or an array of them, got {lengths.dtype}"
-        )
-    return lengths.to(torch.int64)
+    counts = torch.as_tensor(lengths, device=device)
+    if counts.is_floating_point() or counts.is_complex() or counts.dtype == torch.bool:
+        raise TypeError(f"{op}: lengths must be an integer or an array of them, got {counts.dtype}")
+    return counts.to(torch.int64)

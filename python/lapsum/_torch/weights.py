@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from lapsum._numpy.weights import soft_only, weight_array
+from lapsum._numpy.weights import soft_only
 
 __all__ = ["soft_only", "weight_tensor"]
 
 
 def weight_tensor(op: str, weights: object, x: Tensor) -> Tensor:
     """Weights with one entry for every element of x."""
-    shape = tuple(x.shape)
-    if not isinstance(weights, Tensor):
-        given = weight_array(op, weights, np.broadcast_to(np.float64(0), shape))
-        return torch.from_numpy(given.copy()).to(x)
-    if weights.is_complex() or weights.dtype == torch.bool:
-        raise TypeError(f"{op}: weights must be real numbers, got {weights.dtype}")
+    given = torch.as_tensor(weights, device=x.device)
+    if given.is_complex() or given.dtype == torch.bool:
+        raise TypeError(f"{op}: weights must be real numbers, got {given.dtype}")
     try:
-        return weights.to(x.dtype).expand(shape)
+        return given.to(x.dtype).expand(x.shape)
     except RuntimeError:
         raise ValueError(
-            f"{op}: weights must broadcast to the shape of the row argument {shape}, "
-            f"got {tuple(weights.shape)}"
+            f"{op}: weights must broadcast to the shape of the row argument {tuple(x.shape)}, "
+            f"got {tuple(given.shape)}"
         ) from None
