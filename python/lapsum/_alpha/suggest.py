@@ -75,7 +75,9 @@ def suggest_alpha(
     alpha = _solve(rows, undecided, 1 - sharpness)
     torch = sys.modules.get("torch")
     if torch is not None and isinstance(x, torch.Tensor):
-        return torch.as_tensor(alpha, device=x.device)
+        from lapsum._torch.precision import wide
+
+        return torch.as_tensor(alpha, dtype=wide(x.device), device=x.device)
     return alpha
 
 

@@ -57,23 +57,34 @@ def _report_torch() -> int:
         return 0
     import torch
 
-    devices = ["cpu"]
-    devices += [name for name in ("cuda", "mps") if getattr(torch, name).is_available()]
-    states, problems = [], 0
-    for device in devices:
+    from lapsum._torch import backends, precision
+
+    print(f"  torch     {torch.__version__}, {torch.get_num_threads()} threads")
+    problems = 0
+    for name in _torch_devices():
+        device = torch.device(name)
+        by = backends.NAMES[backends.backend_for(device)]
+        inside = str(precision.wide(device)).removeprefix("torch.")
         try:
             x = torch.arange(4.0, device=device, requires_grad=True)
             p: Any = lapsum.soft_topk(x, 2, 0.5)
             p[0].backward()
-            states.append(f"{device} works")
-        except NotImplementedError:
-            states.append(f"{device} has no kernels in this version")
+            print(f"    {name} works: {by}, {inside} inside")
         except Exception as error:  # whatever it is, the report has to say it
-            states.append(f"{device} FAILS: {error}")
+            print(f"    {name} FAILS: {by}: {error}")
             problems += 1
-    count = torch.get_num_threads()
-    print(f"  torch     {torch.__version__}: {', '.join(states)}; {count} threads")
+    print(f"    other devices: {backends.NAMES[backends.backend_for(torch.device('meta'))]}")
     return problems
+
+
+def _torch_devices() -> list[str]:
+    """The types of devices that torch has here."""
+    import torch
+
+    own = torch._C._get_privateuse1_backend_name()
+    names = ("cuda", "mps", "xpu", "mtia", own)
+    modules: dict[str, Any] = {n: getattr(torch, n) for n in names if hasattr(torch, n)}
+    return ["cpu", *(n for n, module in modules.items() if module.is_available())]
 
 
 def _report_jax() -> int:
@@ -106,8 +117,11 @@ def _checks() -> Iterator[Check]:
     for name in _calls(_row(2)):
         yield name, [(d, *_numpy_errors(name, d)) for d in _BOUNDS]
     if importlib.util.find_spec("torch") is not None:
-        for name in ("soft_rank", "soft_sort", "soft_topk", "log_soft_topk", "soft_permutation"):
-            yield f"{name} (torch)", [(d, *_torch_errors(name, d)) for d in _BOUNDS]
+        names = ("soft_rank", "soft_sort", "soft_topk", "log_soft_topk", "soft_permutation")
+        for device in _torch_devices():
+            where = "torch" if device == "cpu" else device
+            for name in names:
+                yield f"{name} ({where})", _torch_check(name, device)
 
 
 def _row(n: int) -> Any:
@@ -157,13 +171,16 @@ def _numpy_errors(name: str, dtype: str) -> tuple[float, float]:
     return _errors(name, dtype, evaluate)
 
 
-def _torch_errors(name: str, dtype: str) -> tuple[float, float]:
+def _torch_check(name: str, device: str) -> list[tuple[str, float, float]]:
     import torch
 
-    def evaluate(args: Any, g: Any) -> tuple[Any, Any]:
-        x = torch.tensor(args[0], requires_grad=True)
-        y = getattr(lapsum, name)(x, *args[1:])
-        (gradient,) = torch.autograd.grad(y, x, torch.tensor(g))
-        return y.detach().numpy(), gradient.numpy()
+    from lapsum._torch.precision import wide
 
-    return _errors(name, dtype, evaluate)
+    def evaluate(args: Any, g: Any) -> tuple[Any, Any]:
+        x = torch.tensor(args[0], device=device, requires_grad=True)
+        y = getattr(lapsum, name)(x, *args[1:])
+        (gradient,) = torch.autograd.grad(y, x, torch.tensor(g, device=device))
+        return y.detach().cpu().numpy(), gradient.cpu().numpy()
+
+    has = ["float32", "float64"] if wide(torch.device(device)) == torch.float64 else ["float32"]
+    return [(d, *_errors(name, d, evaluate)) for d in has]

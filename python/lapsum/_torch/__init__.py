@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import torch
 from torch import Tensor
@@ -13,6 +13,7 @@ from .arguments import (
     axis_of,
     broadcast,
     check_alpha,
+    check_devices,
     check_level,
     compute_dtype,
     number,
@@ -22,10 +23,10 @@ from .arguments import (
     values_tail,
 )
 from .hard import straight_through
-from .kernels import KERNELS
 from .operation import run
 from .padding import Padding, length_tensor, mask_tensor, padding, present
 from .plain_rows import short_cut
+from .precision import wide
 from .weights import soft_only, weight_tensor
 
 
@@ -58,16 +59,17 @@ class Operation:
         absent: Padding | None = None,
         weighted: bool = False,
     ) -> Tensor:
-        op = self.name
+        op, device = self.name, arrays[0].device
+        check_devices(op, dict(zip([*self.arrays, "weights"], arrays, strict=False)))
         parsed: dict[str, Any] = {}
         if self.level:
-            parsed[self.level] = number(op, self.level, numbers[0])
+            parsed[self.level] = number(op, self.level, numbers[0], device)
             n = arrays[0].shape[-1]
             limit, of = (float(n), "n") if self.level == "k" else (1.0, "1")
             if weighted and self.level == "k":
                 limit, of = sys.float_info.max, "the sum of weights"
             check_level(op, self.level, parsed[self.level], limit, of)
-        parsed["alpha"] = number(op, "alpha", numbers[-1])
+        parsed["alpha"] = number(op, "alpha", numbers[-1], device)
         check_alpha(op, parsed["alpha"])
         if absent is not None:
             parsed["lengths"] = absent.lengths
@@ -105,7 +107,6 @@ class AlongAxis(Operation):
     ) -> None:
         super().__init__(name, level=level, by_element=by_element)
         self.keeps_axis = keeps_axis
-        self.kernel = KERNELS[name]
 
     def value(
         self,
@@ -122,7 +123,7 @@ class AlongAxis(Operation):
     ) -> Tensor:
         plain = weights is None and mask is None and lengths is None
         if dim == -1 and axis is None and num_threads is None and not hard and plain:
-            short = short_cut(self.kernel, x, numbers, flags) if isinstance(x, Tensor) else None
+            short = short_cut(self.name, x, numbers, flags) if isinstance(x, Tensor) else None
             if short is not None:
                 return short
         t = row(self.name, "x", x)
@@ -171,11 +172,12 @@ class AlongAxis(Operation):
         (rows, counts), absent = self._arrays(t, at, ones, mask, lengths)
         if absent:
             counts = torch.where(present(rows.shape[-1], absent.lengths), counts, 0.0)
-        counts = counts.to(torch.float64)
-        softness = torch.as_tensor(number(op, "alpha", alpha))
+        counts = counts.to(wide(t.device))
+        softness = torch.as_tensor(number(op, "alpha", alpha, t.device), device=t.device)
         never = torch.where((softness < 0) != largest, -torch.inf, torch.inf)
         left_out = torch.where(rows == never.unsqueeze(-1), counts, 0.0).sum(-1)
-        return torch.maximum(counts.sum(-1) - torch.as_tensor(number(op, "k", k)), left_out)
+        level = torch.as_tensor(number(op, "k", k, t.device), device=t.device)
+        return torch.maximum(counts.sum(-1) - level, left_out)
 
 
 class LastAxis(Operation):
@@ -193,7 +195,7 @@ class LastAxis(Operation):
         count = len(self.arrays)
         first = row(self.name, self.arrays[0], args[0])
         others = [
-            tensor(self.name, name, torch.as_tensor(a, dtype=first.dtype) if _plain(a) else a)
+            tensor(self.name, name, first.new_full((), a) if _plain(a) else a)
             for name, a in zip(self.arrays[1:], args[1:count], strict=True)
         ]
         single = any(t.ndim == 0 for t in others)
@@ -206,7 +208,7 @@ class LastAxis(Operation):
         return out.squeeze(-1) if single else out
 
 
-def _plain(value: object) -> bool:
+def _plain(value: object) -> TypeGuard[float]:
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -256,7 +258,9 @@ class AtLevels(Operation):
             mask = mask_tensor(self.name, mask, t)
         if lengths is not None:
             lengths = length_tensor(self.name, lengths, t.device)
-        levels, softness = number(self.name, "k", k), number(self.name, "alpha", alpha)
+        levels, softness = (
+            number(self.name, name, value, t.device) for name, value in (("k", k), ("alpha", alpha))
+        )
         if isinstance(levels, Tensor) and levels.ndim:
             t = t.unsqueeze(-2)
             mask = None if mask is None else mask.unsqueeze(-2)

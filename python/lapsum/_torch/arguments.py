@@ -14,11 +14,13 @@ from torch import Tensor
 from lapsum._numpy.layout import axis_of, plain_number, thread_count, values_tail
 
 from .kernels import Argument
+from .precision import wide
 
 __all__ = [
     "axis_of",
     "broadcast",
     "check_alpha",
+    "check_devices",
     "check_level",
     "compute_dtype",
     "number",
@@ -29,21 +31,15 @@ __all__ = [
 ]
 
 _REAL = (torch.float16, torch.bfloat16, torch.float32, torch.float64)
-_DEVICES = ("cpu", "meta")
 
 
 def tensor(op: str, name: str, value: object) -> Tensor:
-    """A real tensor on a device that has kernels."""
+    """A real tensor."""
     if not isinstance(value, Tensor):
         raise TypeError(f"{op}: {name} must be a torch tensor, as the others, got {type(value)}")
     if value.dtype not in _REAL:
         raise TypeError(
             f"{op}: {name} must be float16, bfloat16, float32 or float64, got {value.dtype}"
-        )
-    if value.device.type not in _DEVICES:
-        raise NotImplementedError(
-            f"{op}: no kernels for {name} on {value.device} in this version; "
-            f"move it to the CPU with {name}.cpu()"
         )
     return value
 
@@ -56,8 +52,21 @@ def row(op: str, name: str, value: object) -> Tensor:
     return x
 
 
-def number(op: str, name: str, value: object) -> Argument:
-    """A k or an alpha: a float, or a float64 tensor."""
+def check_devices(op: str, arrays: dict[str, Tensor]) -> None:
+    """All arrays are where the first one is."""
+    first, *others = arrays
+    device = arrays[first].device
+    for name in others:
+        if arrays[name].device != device:
+            raise _elsewhere(op, name, arrays[name], device)
+
+
+def _elsewhere(op: str, name: str, t: Tensor, device: torch.device) -> ValueError:
+    return ValueError(f"{op}: {name} must be on the device of the rows, {device}, got {t.device}")
+
+
+def number(op: str, name: str, value: object, device: torch.device) -> Argument:
+    """A k or an alpha for rows on a device: a float, or a tensor there of its wide type."""
     if type(value) is float:
         return value
     if type(value) is int:
@@ -67,7 +76,9 @@ def number(op: str, name: str, value: object) -> Argument:
             raise TypeError(
                 f"{op}: {name} must be a real number or an array of them, got {value.dtype}"
             )
-        return value.to(torch.float64)
+        if value.device != device and value.ndim:
+            raise _elsewhere(op, name, value, device)
+        return value.to(device, wide(device))
     if isinstance(value, (numbers.Real, torch.SymFloat, torch.SymInt)) and not isinstance(
         value, (bool, np.bool_)
     ):
@@ -79,7 +90,7 @@ def number(op: str, name: str, value: object) -> Argument:
         raise TypeError(
             f"{op}: {name} must be a real number or an array of them, got {got}"
         ) from None
-    return torch.from_numpy(array.copy())
+    return torch.from_numpy(array.copy()).to(device, wide(device))
 
 
 def check_alpha(op: str, alpha: Argument) -> None:

@@ -1,7 +1,8 @@
 """The closed set: three differentiable functions whose derivatives are made of themselves.
 
 Every operation is a short expression in them (see composite.py), so that derivatives of any order
-and mode, and vmap, follow from what is here. Tensors are float64 on the CPU, of one batch shape.
+and mode, and vmap, follow from what is here. Tensors are of one batch shape and of the wide type of
+their device (precision.py).
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from . import kernels
+from .backends import backend_for
 
 
 class _Closed(torch.autograd.Function):
@@ -29,6 +30,11 @@ class _Closed(torch.autograd.Function):
         return out
 
 
+def _large(t: Tensor) -> float:
+    """What slopes that grow without bound are cut at."""
+    return torch.finfo(t.dtype).max / 1e8
+
+
 class Mask(_Closed):
     """The pair (p or log p, z) of soft top-k, z = (b - r) / |alpha|: x (..., n), k, alpha (...).
 
@@ -41,7 +47,7 @@ class Mask(_Closed):
     def forward(
         x: Tensor, w: Tensor | None, k: Tensor, alpha: Tensor, descending: bool, log: bool
     ) -> Any:
-        return kernels.mask_and_z(x, w, k, alpha, descending, log)
+        return backend_for(x.device).mask_and_z(x, w, k, alpha, descending, log)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -67,12 +73,12 @@ class Mask(_Closed):
             half = 0.5 * torch.exp(-z.abs())
             slope = torch.where(z > 0, half / (1 - half), 1.0)
             slope = torch.where(torch.isfinite(z), slope, 0.0)
-            per_level = slope * (2 / scale).clamp(max=1e300) / total
+            per_level = slope * (2 / scale).clamp(max=_large(z)) / total
         else:
             slope = 0.5 * (scale * e if w is None else torch.exp(-finite_z.abs()) * (e > 0))
             per_level = e / total
         nan = torch.where(torch.isnan(z), z, 0.0)
-        rate = torch.where(open_, 2 / (scale * total), 0.0).clamp(max=1e300)
+        rate = torch.where(open_, 2 / (scale * total), 0.0).clamp(max=_large(z))
         return finite_z, share / total + nan, slope + nan, per_level + nan, rate, alpha
 
     @staticmethod
@@ -157,7 +163,7 @@ class KernelSum(_Closed):
 
     @staticmethod
     def forward(r: Tensor, w: Tensor, x: Tensor, alpha: Tensor, shape: str, order: int) -> Tensor:
-        return kernels.kernel_sum(r, w, x, alpha, shape, order)
+        return backend_for(x.device).kernel_sum(r, w, x, alpha, shape, order)
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -215,7 +221,8 @@ class Inverse(_Closed):
 
     @staticmethod
     def forward(r: Tensor, w: Tensor | None, k: Tensor, alpha: Tensor) -> Tensor:
-        return kernels.inverse(r, w, k, alpha)
+        out: Tensor = backend_for(r.device).inverse(r, w, k, alpha)
+        return out
 
     @staticmethod
     def setup_context(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
@@ -228,7 +235,9 @@ class Inverse(_Closed):
         r, w, alpha, b = ctx.saved_tensors
         w = torch.ones_like(r) if w is None else w
         total = KernelSum.apply(r, w, b, alpha, "even", 0)
-        seen = torch.isfinite(b) & (total > 0)
+        # On a plateau so wide nothing depends on b, and powers of one over the total overflow.
+        least = torch.finfo(b.dtype).tiny ** 0.25
+        seen = torch.isfinite(b) & (total > least)
         inverse = torch.where(seen, 1 / torch.where(seen, total, 1.0), 0.0)
         return r, w, alpha, b, inverse
 

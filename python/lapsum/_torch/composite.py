@@ -1,8 +1,8 @@
-"""Every operation as a short expression in the closed set, on float64 tensors of one batch shape.
+"""Every operation as a short expression in the closed set, on wide tensors of one batch shape.
 
-These are the definitions for forward mode, derivatives of derivatives, and function transforms; for
-first-order reverse mode the core's own vjp is faster (see operation.py). Every element counts w
-times, once where w is None; absent ones not at all, see `ragged`.
+These are the definitions that derivatives of derivatives come from; first derivatives are those of
+the kernels (see derivatives.py). Every element counts w times, once where w is None; absent ones
+not at all, see `ragged`.
 """
 
 from __future__ import annotations
@@ -14,15 +14,19 @@ import torch
 from torch import Tensor
 
 from .closed import Inverse, KernelSum, Mask
+from .kernels import Argument, Kernel
 from .padding import present
+from .precision import wide
 
 
 def _signed(alpha: Tensor, descending: bool) -> Tensor:
     return -alpha if descending else alpha
 
 
-def _expand_levels(levels: Tensor, batch: torch.Size) -> Tensor:
-    return levels.to(torch.float64).expand(*batch, levels.shape[-1])
+def _levels(x: Tensor, first: float) -> Tensor:
+    """The levels first, first + 1, ... below n, for every row of x."""
+    levels = torch.arange(x.shape[-1] - int(first), dtype=x.dtype, device=x.device) + first
+    return levels.expand(*x.shape[:-1], levels.shape[-1])
 
 
 Weights = Tensor | None
@@ -38,8 +42,7 @@ def soft_rank(x: Tensor, alpha: Tensor, descending: bool, *, w: Weights = None) 
 
 
 def soft_sort(x: Tensor, alpha: Tensor, descending: bool, *, w: Weights = None) -> Tensor:
-    levels = _expand_levels(torch.arange(x.shape[-1], device=x.device) + 0.5, x.shape[:-1])
-    return Inverse.apply(x, w, levels, _signed(alpha, descending))
+    return Inverse.apply(x, w, _levels(x, 0.5), _signed(alpha, descending))
 
 
 def soft_topk(x: Tensor, k: Tensor, alpha: Tensor, largest: bool, *, w: Weights = None) -> Tensor:
@@ -79,7 +82,7 @@ def lap_sum(r: Tensor, x: Tensor, alpha: Tensor, *, w: Weights = None) -> Tensor
 def soft_permutation(x: Tensor, alpha: Tensor, descending: bool, *, w: Weights = None) -> Tensor:
     """Row i is the difference of the masks of the first i + 1 and of the first i elements."""
     n = x.shape[-1]
-    levels = _expand_levels(torch.arange(1, n, device=x.device), x.shape[:-1])
+    levels = _levels(x, 1)
     rows = x.unsqueeze(-2).expand(*x.shape[:-1], n - 1, n)
     a = alpha.unsqueeze(-1).expand(levels.shape)
     weights = None if w is None else w.unsqueeze(-2).expand(rows.shape)
@@ -110,8 +113,7 @@ def soft_permute(
     """P v or P^T v for values (..., n, d), by way of sums at the roots between positions."""
     n = x.shape[-1]
     a = _signed(alpha, descending)
-    levels = torch.arange(1, n, device=x.device)
-    b = Inverse.apply(x, w, _expand_levels(levels, x.shape[:-1]), a)
+    b = Inverse.apply(x, w, _levels(x, 1), a)
     v = values.transpose(-1, -2)
     batch = v.shape[:-1]
 
@@ -170,3 +172,30 @@ def ragged(
 
 def _where(there: Tensor, t: Tensor, absent: float) -> Tensor:
     return torch.where(there if t.ndim == there.ndim else there.unsqueeze(-1), t, absent)
+
+
+def compose(kernel: Kernel, args: Sequence[Any], flags: Any) -> Tensor:
+    """The composite, wide inside; each of several levels has a row of its own there."""
+    x = args[0]
+    dtype = wide(x.device)
+    rows, batch = x.shape[:-1], kernel.batch(args)
+    single = [1] * (len(batch) - len(rows))
+
+    def whole(a: Argument, own: Sequence[int] = ()) -> Tensor:
+        if not isinstance(a, Tensor):
+            return x.new_full((), a, dtype=dtype).expand(batch)
+        t = a.to(dtype)
+        if t.ndim == len(batch) + len(own):
+            return t
+        return t.reshape((*rows, *single, *own)).expand((*batch, *own))
+
+    arrays = [whole(a, a.shape[len(rows) :]) for a in args[: kernel.arrays]]
+    weights = arrays.pop() if kernel.weighted else None
+    numbers = [whole(a) for a in args[kernel.arrays : kernel.numbers]]
+    definition: Callable[..., Tensor] = globals()[kernel.operation]
+    lengths = kernel.lengths(args)
+    if lengths is None:
+        out = definition(*arrays, *numbers, *flags, w=weights)
+    else:
+        out = ragged(definition, arrays, weights, numbers, flags, whole(lengths))
+    return out.to(x.dtype)

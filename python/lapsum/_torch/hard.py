@@ -9,6 +9,7 @@ from torch import Tensor
 
 from .kernels import KERNELS, Argument
 from .padding import present
+from .precision import wide
 
 
 def straight_through(
@@ -25,7 +26,7 @@ def _hard(name: str, args: Sequence[Argument], flags: Sequence[bool]) -> Tensor:
     kernel = KERNELS[name]
     x, alpha, lengths = args[0], args[kernel.numbers - 1], kernel.lengths(args)
     assert isinstance(x, Tensor)
-    softness = torch.as_tensor(alpha, dtype=torch.float64, device=x.device)
+    softness = torch.as_tensor(alpha, dtype=wide(x.device), device=x.device)
     turned = (softness < 0) != flags[0]
     r = torch.where(turned.unsqueeze(-1), -x, x)
     if lengths is not None:
@@ -52,6 +53,6 @@ def _hard_of(name: str, x: Tensor, r: Tensor, args: Sequence[Argument], softness
     rank = torch.empty_like(order).scatter_(-1, order, positions)
     if name == "soft_rank":
         return torch.where(unknown, torch.nan, rank.to(x.dtype))
-    k = torch.as_tensor(args[1], dtype=torch.float64, device=x.device).unsqueeze(-1)
+    k = torch.as_tensor(args[1], dtype=wide(x.device), device=x.device).unsqueeze(-1)
     chosen = (rank < k.round()) & (r != torch.inf)
     return torch.where(unknown | k.isnan(), torch.nan, chosen.to(x.dtype))

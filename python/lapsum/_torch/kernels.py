@@ -139,10 +139,33 @@ class Kernel:
             for i, t in enumerate(grads[: self.numbers])
         ]
         inputs = [*self._inputs(args, rows), _flat(g, self._results(args))]
-        extra = () if saved is None else (saved,)
+        extra = () if saved is None else (np.asarray(saved),)
         options = self._options(args, rows)
         getattr(_core, f"{self.name}_vjp")(*inputs, *outs, *flags, threads, *extra, **options)
         return grads
+
+    def jvp(
+        self,
+        args: Sequence[Any],
+        flags: Sequence[Any],
+        threads: int,
+        tangents: Sequence[Tensor | None],
+    ) -> Tensor:
+        """The derivative of the result along tangents of the arguments; None stands for zero."""
+        x = args[0]
+        if x.dtype in HALF:
+            first = tangents[0] if tangents[0] is None else tangents[0].to(torch.float32)
+            wide = [x.to(torch.float32), *args[1:]], flags, threads, [first, *tangents[1:]]
+            return self.jvp(*wide).to(x.dtype)
+        rows, threads = prod(x.shape[:-1]), threads or torch.get_num_threads()
+        out, _ = self._room(args, False)
+        if rows:
+            along = [None if t is None else _flat(t, rows) for t in tangents[: self.numbers]]
+            along[self.arrays :] = [t if t is None else t.reshape(-1) for t in along[self.arrays :]]
+            inputs = [*self._inputs(args, rows), *along, _flat(out, self._results(args))]
+            options = self._options(args, rows)
+            getattr(_core, f"{self.name}_jvp")(*inputs, *flags, threads, **options)
+        return out
 
     def _value_of_half(
         self, args: Sequence[Any], flags: Sequence[Any], threads: int, keep: bool

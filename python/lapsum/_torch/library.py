@@ -1,4 +1,4 @@
-"""Operators that a graph can hold: opaque, with shapes for fake tensors and the core's vjp."""
+"""Operators that a graph can hold: opaque, with shapes for fake tensors and the kernels' vjp."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from .backends import backend_for
 from .kernels import KERNELS, Argument, Kernel
+from .precision import wide
 
 
 def _no_thresholds(like: Tensor) -> Tensor:
-    return like.new_empty((0, 2), dtype=torch.float64)
+    return like.new_empty((0, 2), dtype=wide(like.device))
 
 
 def _bools(flags: str) -> list[bool]:
@@ -23,8 +25,11 @@ def _bools(flags: str) -> list[bool]:
 @torch.library.custom_op("lapsum::value", mutates_args=())
 def value(name: str, args: Sequence[Tensor], flags: str, threads: int) -> tuple[Tensor, Tensor]:
     """The result and, for a mask, its thresholds."""
-    out, saved = KERNELS[name].value(args, _bools(flags), threads, keep=True)
-    return out, _no_thresholds(args[0]) if saved is None else torch.from_numpy(saved)
+    kernel = backend_for(args[0].device).KERNELS[name]
+    out, saved = kernel.value(args, _bools(flags), threads, keep=True)
+    if saved is None:
+        return out, _no_thresholds(args[0])
+    return out, saved if isinstance(saved, Tensor) else torch.from_numpy(saved)
 
 
 @value.register_fake
@@ -33,7 +38,8 @@ def _(name: str, args: Sequence[Tensor], flags: str, threads: int) -> tuple[Tens
     out = args[0].new_empty(kernel.result_shape(args))
     if not kernel.mask:
         return out, _no_thresholds(args[0])
-    return out, args[0].new_empty((kernel.batch(args).numel(), 2), dtype=torch.float64)
+    saved = (kernel.batch(args).numel(), 2)
+    return out, args[0].new_empty(saved, dtype=wide(args[0].device))
 
 
 @torch.library.custom_op("lapsum::vjp", mutates_args=())
@@ -41,10 +47,9 @@ def vjp(
     name: str, args: Sequence[Tensor], flags: str, threads: int, saved: Tensor, g: Tensor
 ) -> list[Tensor]:
     """The gradients of all arguments but lengths."""
-    kernel = KERNELS[name]
-    thresholds = saved.numpy() if kernel.mask else None
+    kernel = backend_for(args[0].device).KERNELS[name]
     needs = [a.is_floating_point() for a in args]
-    grads = kernel.vjp(args, _bools(flags), threads, thresholds, g, needs)
+    grads = kernel.vjp(args, _bools(flags), threads, saved if kernel.mask else None, g, needs)
     return [t for t in grads if t is not None]
 
 
@@ -74,6 +79,6 @@ def run(kernel: Kernel, args: Sequence[Argument], flags: Sequence[bool], threads
     assert isinstance(x, Tensor)
     batch = x.shape[:-1]
     tensors = [
-        a if isinstance(a, Tensor) else x.new_full(batch, a, dtype=torch.float64) for a in args
+        a if isinstance(a, Tensor) else x.new_full(batch, a, dtype=wide(x.device)) for a in args
     ]
     return value(kernel.name, tensors, "".join("01"[f] for f in flags), threads)[0]

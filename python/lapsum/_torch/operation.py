@@ -1,9 +1,8 @@
 """One call of an operation: which of four ways computes it, where plain_rows.py does not.
 
-- plain tensors without gradient: the core, at once;
-- with gradient: `Fast`, the core's value and vjp; a derivative of the derivative goes through the
-  composite, which is exact to any order;
-- inside a function transform or forward mode: the composite;
+- plain tensors without gradient: the kernel of their device, at once;
+- with gradient: `Fast`, the kernel's value and vjp;
+- inside a function transform or forward mode: `Value` of derivatives.py, which knows both modes;
 - while a graph is captured (torch.compile, torch.export, torch.jit.trace, fake and meta tensors):
   the opaque operators of library.py.
 
@@ -15,15 +14,17 @@ custom_op that does nothing takes 12 / 74, such an autograd.Function 33 for both
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.autograd import forward_ad
 
-from . import composite, library
-from .kernels import KERNELS, Argument, Kernel
+from . import library
+from .backends import backend_for
+from .derivatives import Value, pulled
+from .kernels import Argument, Kernel
 
 _PLAIN = (Tensor, torch.nn.Parameter)
 _is_compiling = torch.compiler.is_compiling
@@ -33,7 +34,7 @@ _dispatch_modes = torch._C._len_torch_dispatch_stack
 
 
 class Fast(torch.autograd.Function):
-    """The core's value, and its vjp as the gradient."""
+    """The kernel's value, and its vjp as the gradient."""
 
     @staticmethod
     def forward(ctx: Any, kernel: Kernel, flags: Any, threads: int, *args: Argument) -> Tensor:
@@ -50,53 +51,14 @@ class Fast(torch.autograd.Function):
         args = [next(rest) if a is None else a for a in ctx.numbers]
         needs = ctx.needs_input_grad[3:]
         if torch.is_grad_enabled() or transformed():
-            return None, None, None, *differentiable_vjp(kernel, args, flags, g, needs)
+            return None, None, None, *pulled(kernel, flags, threads, g, args, needs)
         return None, None, None, *kernel.vjp(args, flags, threads, ctx.thresholds, g, needs)
-
-
-def differentiable_vjp(
-    kernel: Kernel, args: Sequence[Argument], flags: Any, g: Tensor, needs: Sequence[bool]
-) -> list[Tensor | None]:
-    again = torch.is_grad_enabled()
-    with torch.enable_grad():
-        # Aliases: the gradient stops here even where one argument was computed from another.
-        args = [a.view_as(a) if isinstance(a, Tensor) else a for a in args]
-        out = compose(kernel, args, flags)
-        wanted: list[Any] = [a for a, need in zip(args, needs, strict=True) if need]
-        grads = iter(torch.autograd.grad(out, wanted, g, create_graph=again, allow_unused=True))
-    return [next(grads) if need else None for need in needs]
-
-
-def compose(kernel: Kernel, args: Sequence[Any], flags: Any) -> Tensor:
-    """The composite, in float64 inside; each of several levels has a row of its own there."""
-    x = args[0]
-    rows, batch = x.shape[:-1], kernel.batch(args)
-    single = [1] * (len(batch) - len(rows))
-
-    def whole(a: Argument, own: Sequence[int] = ()) -> Tensor:
-        if not isinstance(a, Tensor):
-            return x.new_tensor(a, dtype=torch.float64).expand(batch)
-        t = a.to(torch.float64)
-        if t.ndim == len(batch) + len(own):
-            return t
-        return t.reshape((*rows, *single, *own)).expand((*batch, *own))
-
-    arrays = [whole(a, a.shape[len(rows) :]) for a in args[: kernel.arrays]]
-    weights = arrays.pop() if kernel.weighted else None
-    numbers = [whole(a) for a in args[kernel.arrays : kernel.numbers]]
-    definition: Callable[..., Tensor] = getattr(composite, kernel.operation)
-    lengths = kernel.lengths(args)
-    if lengths is None:
-        out = definition(*arrays, *numbers, *flags, w=weights)
-    else:
-        out = composite.ragged(definition, arrays, weights, numbers, flags, whole(lengths))
-    return out.to(x.dtype)
 
 
 def captured(x: Tensor) -> bool:
     """Whether a graph is being captured, or x stands for a tensor of a graph."""
     recording = _is_compiling() or _is_tracing() or _dispatch_modes() > 0
-    return recording or type(x) not in _PLAIN or not x.is_cpu
+    return recording or type(x) not in _PLAIN or x.is_meta
 
 
 def transformed() -> bool:
@@ -105,12 +67,12 @@ def transformed() -> bool:
 
 def run(kernel_name: str, args: Sequence[Argument], flags: Any, threads: int) -> Tensor:
     """The result for arguments of one batch shape; floats stand for the same number everywhere."""
-    kernel = KERNELS[kernel_name]
+    kernel = backend_for(args[0].device).KERNELS[kernel_name]  # type: ignore[union-attr]
     tensors = [a for a in args if type(a) is not float]
     if any(captured(t) for t in tensors):  # type: ignore[arg-type]
         return library.run(kernel, args, flags, threads)
     if transformed():
-        return compose(kernel, args, flags)
+        return Value.apply(kernel, flags, threads, *args)
     if torch.is_grad_enabled() and any(t.requires_grad for t in tensors):  # type: ignore[union-attr]
         return Fast.apply(kernel, flags, threads, *args)
     return kernel.value(args, flags, threads)[0]

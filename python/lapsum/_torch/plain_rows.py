@@ -13,13 +13,15 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
-from .kernels import Kernel
-from .operation import captured, differentiable_vjp, transformed
+from .backends import backend_for
+from .derivatives import pulled
+from .operation import captured, transformed
 
 _empty_like = torch.empty_like
 _threads = torch.get_num_threads
 _grad_enabled = torch.is_grad_enabled
 _unwrap = torch._C._functorch.unwrap_if_dead
+_CPU = torch.device("cpu")
 _LARGE = 1 << 1000  # an integer beyond goes the general way, which words the error
 
 
@@ -38,7 +40,8 @@ class Record(Function):
         kernel, vjp, rows, length, numbers, flags = ctx.call
         if _grad_enabled() or transformed():
             needs = [True, *(False for _ in numbers)]
-            return differentiable_vjp(kernel, [x, *numbers], flags, g, needs)[0], None
+            args = [x, *(float(v) for v in numbers)]
+            return pulled(kernel, flags, 0, g, args, needs)[0], None
         if not g.is_contiguous() or g.is_neg():
             g = g.contiguous().resolve_neg()
         gx = _empty_like(x)
@@ -51,13 +54,11 @@ class Record(Function):
 _record = super(Function, Record).apply
 
 
-def short_cut(
-    kernel: Kernel, x: Tensor, numbers: Sequence[Any], flags: Sequence[bool]
-) -> Tensor | None:
+def short_cut(name: str, x: Tensor, numbers: Sequence[Any], flags: Sequence[bool]) -> Tensor | None:
     """The result where there is nothing to arrange, else None. The core checks the numbers."""
-    if captured(x) or transformed():
+    if not x.is_cpu or captured(x) or transformed():
         return None
-    x = _unwrap(x)
+    x, kernel = _unwrap(x), backend_for(_CPU).KERNELS[name]
     functions, shape, size = kernel.by_address.get(x.dtype), x.shape, x.numel()
     if not functions or not shape or not size or not x.is_contiguous() or x.is_neg():
         return None

@@ -36,16 +36,16 @@ def same_shape(op: str, name: str, value: Tensor, shape: Sequence[int]) -> None:
         raise ValueError(f"{op}: {name} must have the shape {want}, got {got}")
 
 
-def softness(op: str, alpha: object) -> float | Tensor:
-    """A checked float, or a float64 tensor."""
-    a = number(op, "alpha", alpha)
+def softness(op: str, alpha: object, device: torch.device) -> float | Tensor:
+    """A checked float, or a tensor of the wide type of the device."""
+    a = number(op, "alpha", alpha, device)
     check_alpha(op, a)
     return a
 
 
-def level(op: str, k: object, n: int) -> float | Tensor:
-    """A checked float in [0, n], or a float64 tensor."""
-    k = number(op, "k", k)
+def level(op: str, k: object, n: int, device: torch.device) -> float | Tensor:
+    """A checked float in [0, n], or a tensor of the wide type of the device."""
+    k = number(op, "k", k, device)
     check_level(op, "k", k, n, "n")
     return k
 

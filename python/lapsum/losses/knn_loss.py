@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 import lapsum
+from lapsum._torch.precision import wide
 
 from .arguments import check_reduction, labels, level, reduced, softness, wide_row
 
@@ -64,15 +65,15 @@ def knn_loss(
         )
     of_query = labels(_OP, "query_labels", query_labels, q.shape[:-1])
     of_candidate = labels(_OP, "candidate_labels", candidate_labels, c.shape[:-1])
-    count = level(_OP, k, c.shape[-2])
+    count = level(_OP, k, c.shape[-2], q.device)
     if count == 0 and not isinstance(count, Tensor):
         raise ValueError(f"{_OP}: k must be positive, got k=0")
     dtype = torch.promote_types(q.dtype, c.dtype)
-    log_p = _log_soft_topk(-_squared_distances(q, c), count, softness(_OP, alpha))
+    log_p = _log_soft_topk(-_squared_distances(q, c), count, softness(_OP, alpha, q.device))
     right = of_query.unsqueeze(-1) == of_candidate.unsqueeze(-2)
     known = right.any(-1)
     log_share = torch.where(right | ~known.unsqueeze(-1), log_p, -torch.inf).logsumexp(-1)
-    log_share = log_share - torch.as_tensor(count, dtype=torch.float64, device=q.device).log()
+    log_share = log_share - torch.as_tensor(count, dtype=wide(q.device), device=q.device).log()
     loss = torch.where(known, -log_share, 0.0).to(dtype)
     if reduction == "mean":
         return loss.sum() / known.sum().clamp(min=1)
@@ -84,7 +85,8 @@ def _squared_distances(q: Tensor, c: Tensor) -> Tensor:
 
     Float64, and an origin amid the candidates, keep the digits that the products would cancel.
     """
-    q, c = q.to(torch.float64), c.to(torch.float64)
+    dtype = wide(q.device)
+    q, c = q.to(dtype), c.to(dtype)
     origin = c.detach().mean(-2, keepdim=True)
     q, c = q - origin, c - origin
     squares = q.square().sum(-1).unsqueeze(-1) + c.square().sum(-1).unsqueeze(-2)

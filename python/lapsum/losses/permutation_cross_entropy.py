@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 import lapsum
+from lapsum._torch.precision import wide
 
 from .arguments import check_reduction, labels, reduced, softness, wide_row
 from .laplace import log_cdf, log_mass
@@ -57,9 +58,10 @@ def permutation_cross_entropy(
     check_reduction(_OP, reduction)
     x = wide_row(_OP, "scores", scores)
     ranks = labels(_OP, "target_ranks", target_ranks, x.shape)
-    a = torch.as_tensor(softness(_OP, alpha), dtype=torch.float64, device=x.device).unsqueeze(-1)
+    dtype, device = wide(x.device), x.device
+    a = torch.as_tensor(softness(_OP, alpha, device), dtype=dtype, device=device).unsqueeze(-1)
     turn = torch.where((a < 0) != descending, -1.0, 1.0)
-    loss = -_log_entries(turn * x.to(torch.float64), ranks, a.abs()).mean(-1)
+    loss = -_log_entries(turn * x.to(dtype), ranks, a.abs()).mean(-1)
     return reduced(loss.to(x.dtype), reduction)
 
 
@@ -68,7 +70,7 @@ def _log_entries(x: Tensor, ranks: Tensor, a: Tensor) -> Tensor:
     n = x.shape[-1]
     if n == 1:
         return x - x
-    levels = torch.arange(1.0, n, dtype=torch.float64, device=x.device)
+    levels = torch.arange(1.0, n, dtype=x.dtype, device=x.device)
     b = _lap_sum_inverse(x, levels, a.squeeze(-1))
     ranks = ranks.expand(x.shape)
     lower = (b.gather(-1, (ranks - 1).clamp(min=0)) - x) / a

@@ -54,7 +54,7 @@ def soft_topk_bce(
         got = relevance.dtype if isinstance(relevance, Tensor) else type(relevance)
         raise TypeError(f"{_OP}: relevance must be a boolean or real tensor, got {got}")
     same_shape(_OP, "relevance", relevance, x.shape)
-    k, a = level(_OP, k, x.shape[-1]), softness(_OP, alpha)
+    k, a = level(_OP, k, x.shape[-1], x.device), softness(_OP, alpha, x.device)
     log_p, log_rest = _log_soft_topk(x, k, a, return_complement=True)
     r = relevance.to(log_p.dtype)
     loss = -(_weighted(r, log_p) + _weighted(1 - r, log_rest))

@@ -9,6 +9,7 @@ from torch import Tensor
 
 import lapsum
 from lapsum._torch.arguments import axis_of
+from lapsum._torch.precision import wide
 
 from .arguments import check_reduction, reduced, same_shape, softness, wide_row
 
@@ -55,7 +56,8 @@ def spearman_loss(
     same_shape(_OP, "target", target, x.shape)
     at = axis_of(_OP, dim, None, x.ndim)
     middle = (x.shape[at] - 1) / 2
-    soft = _soft_rank(x.movedim(at, -1).to(torch.float64), softness(_OP, alpha)) - middle
+    a = softness(_OP, alpha, x.device)
+    soft = _soft_rank(x.movedim(at, -1).to(wide(x.device)), a) - middle
     hard = _average_rank(target.detach().movedim(at, -1)) - middle
     correlation = (soft * hard).sum(-1) / (_norm(soft) * _norm(hard))
     return reduced((1 - correlation).to(x.dtype), reduction)
@@ -73,5 +75,5 @@ def _average_rank(t: Tensor) -> Tensor:
     ordered = t.sort(-1).values
     before = torch.searchsorted(ordered, t)
     through = torch.searchsorted(ordered, t, right=True)
-    rank = (before + through - 1).to(torch.float64) / 2
+    rank = (before + through - 1).to(wide(t.device)) / 2
     return torch.where(t.isnan().any(-1, keepdim=True), torch.nan, rank)

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 import lapsum
+from lapsum._torch.precision import wide
 
 from .arguments import check_reduction, labels, reduced, softness, wide_row
 
@@ -56,13 +57,13 @@ def topk_cross_entropy(
     check_reduction(_OP, reduction)
     x = wide_row(_OP, "logits", logits)
     y = labels(_OP, "target", target, x.shape[:-1])
-    a = softness(_OP, alpha)
+    a = softness(_OP, alpha, x.device)
     if not 0 <= label_smoothing <= 1:
         raise ValueError(
             f"{_OP}: label_smoothing must be in [0, 1], got label_smoothing={label_smoothing:g}"
         )
     weights = _weights(p_k, x.shape[-1])
-    k = torch.tensor(list(weights), dtype=torch.float64, device=x.device)
+    k = torch.tensor(list(weights), dtype=wide(x.device), device=x.device)
     log_weights = torch.tensor(list(weights.values()), dtype=k.dtype, device=x.device).log()
     if isinstance(a, Tensor) and a.ndim:
         a = a.unsqueeze(-1)
