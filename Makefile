@@ -5,6 +5,7 @@ PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
 SOURCES := $(shell find include src cmake python -type f -not -name '*.pyc' -not -name '*.so') \
            CMakeLists.txt pyproject.toml
+EXECUTOR := $(shell find tests/cuda/executor tests/cuda/python -type f)
 FORMATTED := $(shell find include src python/bindings tests/cpp tests/cuda benchmarks examples \
                      -name '*.h' -o -name '*.cpp' -o -name '*.cu' -o -name '*.cuh')
 EXPERIMENTS := sorting knn topk autoencoder
@@ -39,7 +40,8 @@ test-consumer: build/system.stamp
 	cmake --build build/consumer
 	build/consumer/consumer
 
-test-python: build/package.stamp build/test-tools.stamp
+test-python: build/package.stamp build/test-tools.stamp build/module.stamp
+	LAPSUM_CUDA_MODULE=$$(ls build/module/tests/cuda/python/_cuda*) \
 	$(PYTHON) -m pytest --numprocesses 2
 
 demo: build/package.stamp
@@ -99,6 +101,12 @@ build/peers.stamp: benchmarks/requirements.txt benchmarks/install_peers.sh build
 build/data.stamp: experiments/requirements.txt build/venv.stamp
 	scripts/system_packages.sh dataset-fashion-mnist
 	$(PIP) --no-deps -r experiments/requirements.txt
+	touch $@
+
+build/module.stamp: build/venv.stamp $(SOURCES) $(EXECUTOR)
+	cmake --preset module -DPython_EXECUTABLE=$(CURDIR)/$(PYTHON) \
+	      -Dnanobind_DIR=$$($(PYTHON) -m nanobind --cmake_dir)
+	cmake --build --preset module
 	touch $@
 
 build/package.stamp: build/venv.stamp $(SOURCES)

@@ -1,17 +1,10 @@
 #include <nanobind/stl/string.h>
 
 #include "arrays.h"
+#include "kernel_shape.h"
 
 namespace lapsum::python {
 namespace {
-
-Kernel::Shape shape_of(const std::string& name) {
-  if (name == "cdf") return Kernel::Shape::cdf;
-  if (name == "even") return Kernel::Shape::even;
-  if (name == "odd") return Kernel::Shape::odd;
-  throw std::invalid_argument("lap_kernel: shape must be 'cdf', 'even' or 'odd', got '" + name +
-                              "'");
-}
 
 template <class T>
 void bind(nb::module_& m) {
@@ -25,7 +18,7 @@ void bind(nb::module_& m) {
         const auto at = rows("x", x);
         const auto softness = per_row(alpha, row.count);
         const auto out = rows("y", y);
-        const Kernel kernel{shape_of(shape), order};
+        const Kernel kernel{kernel_shape(shape), order};
         const nb::gil_scoped_release release;
         lap_kernel<T>(row, weights, at, softness, kernel, out, threads);
       },

@@ -55,6 +55,13 @@ def test_doctor_notices_nan(monkeypatch, capsys):
     assert "soft_sort (torch)" in capsys.readouterr().out
 
 
+def test_doctor_tells_what_serves_which_device(capsys):
+    assert main(["doctor"]) == 0
+    out = capsys.readouterr().out
+    assert "cpu works: the compiled core" in out
+    assert "other devices would be served by plain torch" in out
+
+
 def test_doctor_without_torch(monkeypatch, capsys):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert main(["doctor"]) == 0

@@ -162,6 +162,10 @@ def test_long_rows(family, n, alpha):
 FLAGS = {"soft_permute": (False, True), "lap_sum": (), "lap_sum_inverse": (), "soft_quantile": ()}
 
 
+def flags_of(kernel):
+    return FLAGS.get(kernel.operation, (True,))
+
+
 def corner_rows(rows, n, seed):
     """Rows with ties, infinities and NaN, and alphas of which some are out of their domain."""
     rng = np.random.default_rng(seed)
@@ -196,7 +200,7 @@ def assert_same(got, want, rows):
 @pytest.mark.parametrize("name", portable.KERNELS)
 def test_corners_are_those_of_the_core(name, n):
     core, plain = kernels.KERNELS[name], portable.KERNELS[name]
-    flags = FLAGS.get(core.operation, (True,))
+    flags = flags_of(core)
     for seed in range(12):
         x, alpha, rng = corner_rows(6, n, seed)
         args = arguments_of(core, x, alpha, rng)
@@ -297,7 +301,7 @@ def every_kernel(x, alpha):
             extra = [torch.ones_like(x)]
         k = levels if kernel.operation == "soft_quantile" else x.shape[-1] * levels
         numbers = [k, alpha] if kernel.levels else [alpha]
-        yield kernel, [x, *extra, *numbers], FLAGS.get(kernel.operation, (True,))
+        yield kernel, [x, *extra, *numbers], flags_of(kernel)
 
 
 def run_all(kernel, args, flags):

@@ -73,7 +73,10 @@ def _report_torch() -> int:
         except Exception as error:  # whatever it is, the report has to say it
             print(f"    {name} FAILS: {by}: {error}")
             problems += 1
-    print(f"    other devices: {backends.NAMES[backends.backend_for(torch.device('meta'))]}")
+    for name, label in (("cuda", "CUDA devices"), ("meta", "other devices")):
+        if name not in _torch_devices():
+            by = backends.NAMES[backends.backend_for(torch.device(name))]
+            print(f"    {label} would be served by {by}")
     return problems
 
 

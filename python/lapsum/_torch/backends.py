@@ -12,12 +12,12 @@ from typing import Any
 
 import torch
 
+from . import cuda, portable
 from . import kernels as core
-from . import portable
 
-NAMES = {core: "the compiled core", portable: "plain torch"}
+NAMES = {core: "the compiled core", cuda: "the CUDA kernels", portable: "plain torch"}
 
-_serving: dict[str, Any] = {"cpu": core}
+_serving: dict[str, Any] = {"cpu": core, **({"cuda": cuda} if cuda.available() else {})}
 
 
 def backend_for(device: torch.device) -> Any:

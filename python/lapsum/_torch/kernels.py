@@ -131,7 +131,7 @@ class Kernel:
         if args[0].dtype in HALF:
             return self._vjp_of_half(args, flags, threads, saved, g, needs)
         rows, threads = prod(args[0].shape[:-1]), threads or torch.get_num_threads()
-        grads = _room_for_gradients(args, needs)
+        grads = room_for_gradients(args, needs)
         if not rows:
             return grads
         outs = [
@@ -187,7 +187,7 @@ class Kernel:
         g: Tensor,
         needs: Sequence[bool],
     ) -> list[Tensor | None]:
-        grads = _room_for_gradients(args, needs)
+        grads = room_for_gradients(args, needs)
         for rows, block, own in self._blocks(args):
             given = _rows(g, args)[rows].to(torch.float32).reshape(self.result_shape(block))
             kept = None if saved is None else saved[own]
@@ -214,7 +214,7 @@ class Kernel:
             yield rows, [x[rows].to(torch.float32), *parts], own
 
 
-def _room_for_gradients(args: Sequence[Any], needs: Sequence[bool]) -> list[Tensor | None]:
+def room_for_gradients(args: Sequence[Any], needs: Sequence[bool]) -> list[Tensor | None]:
     return [
         a.new_empty(a.shape) if need and isinstance(a, Tensor) else None
         for a, need in zip(args, needs, strict=True)

@@ -24,13 +24,28 @@ struct TakeRoots {
   }
 };
 
+// NaN for levels that are NaN, else 0.
+struct Unknown {
+  Points points;
+  double* out;
+  __device__ void operator()(std::ptrdiff_t row, std::ptrdiff_t t) const {
+    const std::ptrdiff_t i = row * points.m + t;
+    out[i] = 0 * (points.at[i].left_weight + points.at[i].right_weight);
+  }
+};
+
+// NaN in the whole row if one of its levels is, however far apart its elements are; 0 for infinite
+// elements.
 struct AddSides {
+  const RowFacts* facts;
   Scans<0> scans;
   std::ptrdiff_t n;
+  const double* unknown;
   double* out;
   __device__ void operator()(std::ptrdiff_t row, std::ptrdiff_t j) const {
     const std::ptrdiff_t i = row * n + j;
-    out[i] = scans.right[0][i] + scans.left[0][i];
+    const bool finite = j >= facts[row].below && j < facts[row].end();
+    out[i] = finite ? scans.right[0][i] + scans.left[0][i] + unknown[row] : 0;
   }
 };
 
@@ -88,8 +103,13 @@ void inverse_vjp(Queue& queue, Rows<const T> r, const RowLevels& levels, const P
       const Queue::Scope scope(queue);
       const Runs runs = find_runs(queue, points, levels.steps);
       double* const sums = queue.take<double>(slab.count * r.length);
+      double* const by_level = queue.take<double>(slab.count * m);
+      double* const by_row = queue.take<double>(slab.count);
+      for_each(queue, slab.count, m, Unknown{points, by_level});
+      sum_rows(queue, by_level, slab.count, m, by_row);
       for_each(queue, slab.count, r.length,
-               AddSides{spread<0>(queue, sorted, points, runs, u), r.length, sums});
+               AddSides{sorted.facts, spread<0>(queue, sorted, points, runs, u), r.length, by_row,
+                        sums});
       scale_rows(queue, sorted, {.sign = true}, r.length, sums);
       store(queue, back_in_place(queue, sorted, sums), slab.of(gr));
     }

@@ -24,6 +24,7 @@ foreach(variant plain address thread)
                                              INTERFACE -Wno-unknown-pragmas)
   target_link_options(executor_${variant} PUBLIC ${EXECUTOR_LINK_${variant}})
   target_link_libraries(executor_${variant} PRIVATE lapsum_options)
+  set_target_properties(executor_${variant} PROPERTIES POSITION_INDEPENDENT_CODE ON)
 endforeach()
 # The kernels are watched; what the executor does for them is not their doing.
 target_compile_options(executor_thread PRIVATE -fno-sanitize=thread)
@@ -38,41 +39,49 @@ endif()
 
 add_custom_target(kernel_tests)
 
-# kernel_tests(<name> ROOT <folder> KERNELS <.cu files relative to it>... [SOURCES <.cpp files>...]
-#              [LIBRARIES <targets>...] [VARIANTS <plain, address, thread>...])
-# builds <name>_<variant> of GoogleTests for each variant, all by default. The kernels, and the
-# headers next to them, have their __shared__ variables translated; ROOT is on the include path.
-function(kernel_tests name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ROOT" "KERNELS;SOURCES;LIBRARIES;VARIANTS")
-  if(NOT arg_VARIANTS)
-    set(arg_VARIANTS plain address thread)
-  endif()
+# translate_kernels(<name> <root> <result> <.cu files relative to root>...)
+# puts the kernels, and the headers next to them, with their __shared__ variables translated, into
+# the folder <name> of the build and lists them in <result>; <name>_translated makes them.
+function(translate_kernels name root result)
   set(folder ${CMAKE_CURRENT_BINARY_DIR}/${name})
-  set(files ${arg_KERNELS})
-  foreach(kernel IN LISTS arg_KERNELS)
-    get_filename_component(beside ${arg_ROOT}/${kernel} DIRECTORY)
-    file(GLOB headers RELATIVE ${arg_ROOT} CONFIGURE_DEPENDS ${beside}/*.h ${beside}/*.cuh)
+  set(files ${ARGN})
+  foreach(kernel IN LISTS ARGN)
+    get_filename_component(beside ${root}/${kernel} DIRECTORY)
+    file(GLOB headers RELATIVE ${root} CONFIGURE_DEPENDS ${beside}/*.h ${beside}/*.cuh)
     list(APPEND files ${headers})
   endforeach()
   list(REMOVE_DUPLICATES files)
   set(translated)
   foreach(file IN LISTS files)
-    string(REGEX REPLACE "\\.cu$" ".cu.cpp" result ${folder}/${file})
-    get_filename_component(parent ${result} DIRECTORY)
+    string(REGEX REPLACE "\\.cu$" ".cu.cpp" to ${folder}/${file})
+    get_filename_component(parent ${to} DIRECTORY)
     file(MAKE_DIRECTORY ${parent})
-    add_custom_command(OUTPUT ${result}
-      COMMAND sed -zE -f ${EXECUTOR}/translate.sed -e "1s|^|#line 1 \"${arg_ROOT}/${file}\"\\n|"
-              ${arg_ROOT}/${file} > ${result}
-      DEPENDS ${arg_ROOT}/${file} ${EXECUTOR}/translate.sed VERBATIM)
-    list(APPEND translated ${result})
+    add_custom_command(OUTPUT ${to}
+      COMMAND sed -zE -f ${EXECUTOR}/translate.sed -e "1s|^|#line 1 \"${root}/${file}\"\\n|"
+              ${root}/${file} > ${to}
+      DEPENDS ${root}/${file} ${EXECUTOR}/translate.sed VERBATIM)
+    list(APPEND translated ${to})
   endforeach()
   add_custom_target(${name}_translated DEPENDS ${translated})
+  set(${result} ${translated} PARENT_SCOPE)
+endfunction()
+
+# kernel_tests(<name> ROOT <folder> KERNELS <.cu files relative to it>... [SOURCES <.cpp files>...]
+#              [LIBRARIES <targets>...] [VARIANTS <plain, address, thread>...])
+# builds <name>_<variant> of GoogleTests for each variant, all by default. ROOT is on the include
+# path, after the translated headers.
+function(kernel_tests name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "ROOT" "KERNELS;SOURCES;LIBRARIES;VARIANTS")
+  if(NOT arg_VARIANTS)
+    set(arg_VARIANTS plain address thread)
+  endif()
+  translate_kernels(${name} ${arg_ROOT} translated ${arg_KERNELS})
   foreach(variant IN LISTS arg_VARIANTS)
     set(target ${name}_${variant})
     add_executable(${target} ${arg_SOURCES} ${translated})
     add_dependencies(${target} ${name}_translated)
     add_dependencies(kernel_tests ${target})
-    target_include_directories(${target} PRIVATE ${folder} ${arg_ROOT})
+    target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/${name} ${arg_ROOT})
     target_link_libraries(${target} PRIVATE executor_${variant} ${arg_LIBRARIES} lapsum_options
                                             GTest::gtest_main)
     set_target_properties(${target} PROPERTIES

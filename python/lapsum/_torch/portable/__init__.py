@@ -7,6 +7,6 @@ interface is that of kernels.py, which calls the compiled core instead.
 
 from __future__ import annotations
 
-from .kernels import KERNELS, inverse, kernel_sum, mask_and_z
+from .kernels import KERNELS, PortableKernel, distances, inverse, kernel_sum, mask_and_z
 
-__all__ = ["KERNELS", "inverse", "kernel_sum", "mask_and_z"]
+__all__ = ["KERNELS", "PortableKernel", "distances", "inverse", "kernel_sum", "mask_and_z"]

@@ -164,13 +164,20 @@ def mask_and_z(
     if x.shape[-1] == 0:
         return x.new_zeros(x.shape), x.new_zeros(x.shape)
     rows = prod(x.shape[:-1])
-    flat = x.detach().reshape(rows, x.shape[-1]), alpha.detach().reshape(rows, 1)
-    level = k.detach().reshape(rows, 1)
-    weights = None if w is None else w.detach().reshape(flat[0].shape)
+    flat = x.detach().reshape(rows, x.shape[-1])
+    level, softness = (t.detach().reshape(rows, 1) for t in (k, alpha))
+    weights = None if w is None else w.detach().reshape(flat.shape)
     curve = (log_soft_topk if log else soft_topk).CURVE
-    out, b = mask.value(curve, flat[0], level, flat[1], descending, weights)
-    _, z = mask.distances(flat[0], b, flat[1], descending)
-    return out.reshape(x.shape), z.reshape(x.shape)
+    out, b = mask.value(curve, flat, level, softness, descending, weights)
+    return out.reshape(x.shape), distances(x, b, alpha, descending)
+
+
+def distances(x: Tensor, b: Tensor, alpha: Tensor, descending: bool) -> Tensor:
+    """The z of one threshold per row, b (rows, 2) or (rows, 1, 2)."""
+    rows = prod(x.shape[:-1])
+    flat, softness = x.detach().reshape(rows, -1), alpha.detach().reshape(rows, 1)
+    _, z = mask.distances(flat, b.reshape(rows, 1, 2), softness, descending)
+    return z.reshape(x.shape)
 
 
 def kernel_sum(r: Tensor, w: Tensor, x: Tensor, alpha: Tensor, shape: str, order: int) -> Tensor:
