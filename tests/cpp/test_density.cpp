@@ -133,5 +133,26 @@ TYPED_TEST(Density, pulls_all_levels_at_once) {
   });
 }
 
+TYPED_TEST(Density, pulls_the_same_from_densities_that_were_kept) {
+  using T = TypeParam;
+  this->for_each([&](const std::vector<T>& x, double sign, const Threshold& b, double alpha) {
+    const std::vector<T> weights = this->weights(std::ssize(x));
+    test::for_each_target([&] {
+      Guarded<T> from(x), with(weights), out(from.size()), want(from.size());
+      Guarded<double> kept(from.size());
+      for (const bool with_z : {false, true}) {
+        const DensitySums sums = sum_density<T>(from.data(), with.data(), from.size(), sign, b,
+                                                alpha, with_z, Curve::cdf, kept.data());
+        EXPECT_EQ(sums.g,
+                  sum_density<T>(from.data(), with.data(), from.size(), sign, b, alpha, with_z).g);
+        pull_kept<T>(kept.data(), with.data(), from.size(), 0.25, 0.5, out.data());
+        const Pull<T> levels[] = {{b, 0.25, with.data()}};
+        pull_density<T>(from.data(), from.size(), sign, levels, 0, alpha, 0.5, want.data());
+        ASSERT_EQ(out.copy(), want.copy());
+      }
+    });
+  });
+}
+
 }  // namespace
 }  // namespace lapsum::cpu

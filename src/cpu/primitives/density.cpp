@@ -102,9 +102,9 @@ HWY_INLINE V log_slope(D d, V z, V e) {
   return hn::IfThenElseZero(hn::Lt(hn::Abs(z), inf), u);
 }
 
-template <bool kWithZ, Curve kCurve, class T>
+template <bool kWithZ, Curve kCurve, bool kKeep, class T>
 HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double sign,
-                              const Threshold& b, double alpha) {
+                              const Threshold& b, double alpha, double* keep) {
   const D d;
   const View view(sign, b);
   const V rate = hn::Set(d, kLog2e / alpha);
@@ -113,11 +113,12 @@ HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double s
   V with_g = hn::Zero(d);
   V with_t = hn::Zero(d);
   V with_gt = hn::Zero(d);
-  const auto add = [&](const T* at, const T* g_at) HWY_ATTR {
+  const auto add = [&](const T* at, const T* g_at, double* to) HWY_ATTR {
     const V z = view.distance(d, load_wide(d, at));
     const V t = hn::Min(hn::Mul(hn::Abs(z), rate), hn::Set(d, decay.kZero));
     const V e = decay(d, t);
     const V with = load_wide(d, g_at);
+    if constexpr (kKeep) hn::StoreU(e, d, to);
     total = hn::Add(total, e);
     with_g = hn::MulAdd(with, kCurve == Curve::cdf ? e : log_slope(d, z, e), with_g);
     if constexpr (kWithZ) {
@@ -129,11 +130,13 @@ HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double s
   // An element at infinity weighs nothing.
   for_each_vector(
       x, n, std::numeric_limits<T>::infinity(),
-      [&](const T* at, std::ptrdiff_t i) HWY_ATTR { add(at, g + i); },
+      [&](const T* at, std::ptrdiff_t i) HWY_ATTR { add(at, g + i, kKeep ? keep + i : keep); },
       [&](const T* at, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
         T last[kMaxLanes] = {};
+        double kept[kMaxLanes];
         for (std::ptrdiff_t l = 0; l < left; ++l) last[l] = g[i + l];
-        add(at, last);
+        add(at, last, kept);
+        for (std::ptrdiff_t l = 0; kKeep && l < left; ++l) keep[i + l] = kept[l];
       });
   const auto sum = [&](V v) HWY_ATTR { return hn::GetLane(hn::SumOfLanes(d, v)); };
   return {sum(total), sum(with_g), kLn2 * sum(with_t), kLn2 * sum(with_gt)};
@@ -181,24 +184,57 @@ HWY_INLINE void pull_in(const T* x, std::ptrdiff_t n, double sign, std::span<con
       });
 }
 
-#define LAPSUM_DENSITY_OF(T, name)                                                              \
-  void cdf_##name(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,  \
-                  T* p) {                                                                       \
-    cdf_in(x, n, sign, b, alpha, p);                                                            \
-  }                                                                                             \
-  DensitySums sum_##name(const T* x, const T* g, std::ptrdiff_t n, double sign,                 \
-                         const Threshold& b, double alpha, bool with_z, Curve curve) {          \
-    if (curve == Curve::log_cdf) return sum_in<false, Curve::log_cdf>(x, g, n, sign, b, alpha); \
-    return with_z ? sum_in<true, Curve::cdf>(x, g, n, sign, b, alpha)                           \
-                  : sum_in<false, Curve::cdf>(x, g, n, sign, b, alpha);                         \
-  }                                                                                             \
-  void pull_##name(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,  \
-                   std::ptrdiff_t begin, double alpha, double height, T* out, Curve curve) {    \
-    if (curve == Curve::log_cdf) {                                                              \
-      pull_in<Curve::log_cdf>(x, n, sign, levels, begin, alpha, height, out);                   \
-    } else {                                                                                    \
-      pull_in<Curve::cdf>(x, n, sign, levels, begin, alpha, height, out);                       \
-    }                                                                                           \
+// The last pass of pull_in, where e is known.
+template <class T>
+HWY_INLINE void pull_kept_in(const double* e, const T* g, std::ptrdiff_t n, double mean,
+                             double height, T* out) {
+  const D d;
+  const V scale = hn::Set(d, height);
+  const V middle = hn::Set(d, mean);
+  const V most = hn::Set(d, static_cast<double>(std::numeric_limits<T>::max()));
+  const V least = hn::Set(d, sizeof(T) == sizeof(double) ? 0 : 0x1p-124);
+  const auto at = [&](const double* e_at, const T* g_at, T* to) HWY_ATTR {
+    const V known = hn::LoadU(d, e_at);
+    const V weight = hn::IfThenElseZero(hn::Gt(known, least), known);
+    const V pull = hn::Mul(weight, hn::Sub(middle, load_wide(d, g_at)));
+    store_narrow(d, hn::Max(hn::Neg(most), hn::Min(most, hn::Mul(scale, pull))), to);
+  };
+  for_each_vector(
+      e, n, 0.0, [&](const double* from, std::ptrdiff_t i) HWY_ATTR { at(from, g + i, out + i); },
+      [&](const double* from, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
+        T last[kMaxLanes] = {};
+        for (std::ptrdiff_t l = 0; l < left; ++l) last[l] = g[i + l];
+        at(from, last, last);
+        for (std::ptrdiff_t l = 0; l < left; ++l) out[i + l] = last[l];
+      });
+}
+
+#define LAPSUM_DENSITY_OF(T, name)                                                                 \
+  void cdf_##name(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,     \
+                  T* p) {                                                                          \
+    cdf_in(x, n, sign, b, alpha, p);                                                               \
+  }                                                                                                \
+  DensitySums sum_##name(const T* x, const T* g, std::ptrdiff_t n, double sign,                    \
+                         const Threshold& b, double alpha, bool with_z, Curve curve,               \
+                         double* keep) {                                                           \
+    if (curve == Curve::log_cdf)                                                                   \
+      return sum_in<false, Curve::log_cdf, false>(x, g, n, sign, b, alpha, nullptr);               \
+    if (with_z && keep) return sum_in<true, Curve::cdf, true>(x, g, n, sign, b, alpha, keep);      \
+    if (with_z) return sum_in<true, Curve::cdf, false>(x, g, n, sign, b, alpha, nullptr);          \
+    if (keep) return sum_in<false, Curve::cdf, true>(x, g, n, sign, b, alpha, keep);               \
+    return sum_in<false, Curve::cdf, false>(x, g, n, sign, b, alpha, nullptr);                     \
+  }                                                                                                \
+  void pull_kept_##name(const double* e, const T* g, std::ptrdiff_t n, double mean, double height, \
+                        T* out) {                                                                  \
+    pull_kept_in(e, g, n, mean, height, out);                                                      \
+  }                                                                                                \
+  void pull_##name(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,     \
+                   std::ptrdiff_t begin, double alpha, double height, T* out, Curve curve) {       \
+    if (curve == Curve::log_cdf) {                                                                 \
+      pull_in<Curve::log_cdf>(x, n, sign, levels, begin, alpha, height, out);                      \
+    } else {                                                                                       \
+      pull_in<Curve::cdf>(x, n, sign, levels, begin, alpha, height, out);                          \
+    }                                                                                              \
   }
 LAPSUM_DENSITY_OF(float, float)
 LAPSUM_DENSITY_OF(double, double)
@@ -215,6 +251,8 @@ HWY_EXPORT(sum_float);
 HWY_EXPORT(sum_double);
 HWY_EXPORT(pull_float);
 HWY_EXPORT(pull_double);
+HWY_EXPORT(pull_kept_float);
+HWY_EXPORT(pull_kept_double);
 
 #define LAPSUM_DENSITY_OF(T, name)                                                                 \
   template <>                                                                                      \
@@ -226,8 +264,14 @@ HWY_EXPORT(pull_double);
   }                                                                                                \
   template <>                                                                                      \
   DensitySums sum_density(const T* x, const T* g, std::ptrdiff_t n, double sign,                   \
-                          const Threshold& b, double alpha, bool with_z, Curve curve) {            \
-    return HWY_DYNAMIC_DISPATCH(sum_##name)(x, g, n, sign, b, alpha, with_z, curve);               \
+                          const Threshold& b, double alpha, bool with_z, Curve curve,              \
+                          double* keep) {                                                          \
+    return HWY_DYNAMIC_DISPATCH(sum_##name)(x, g, n, sign, b, alpha, with_z, curve, keep);         \
+  }                                                                                                \
+  template <>                                                                                      \
+  void pull_kept(const double* e, const T* g, std::ptrdiff_t n, double mean, double height,        \
+                 T* out) {                                                                         \
+    HWY_DYNAMIC_DISPATCH(pull_kept_##name)(e, g, n, mean, height, out);                            \
   }                                                                                                \
   template <>                                                                                      \
   void pull_density(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,    \

@@ -33,9 +33,11 @@ struct DensitySums {
   }
 };
 
+/// The e of F go to `keep` if given, for pull_kept.
 template <class T>
 DensitySums sum_density(const T* x, const T* g, std::ptrdiff_t n, double sign, const Threshold& b,
-                        double alpha, bool with_z, Curve curve = Curve::cdf);
+                        double alpha, bool with_z, Curve curve = Curve::cdf,
+                        double* keep = nullptr);
 
 /// out = height * sum over levels of e (mean - g), or e mean - u g, cut to T's largest number.
 template <class T>
@@ -48,5 +50,9 @@ template <class T>
 void pull_density(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,
                   std::ptrdiff_t begin, double alpha, double height, T* out,
                   Curve curve = Curve::cdf);
+
+/// The same of F for one level, from its e.
+template <class T>
+void pull_kept(const double* e, const T* g, std::ptrdiff_t n, double mean, double height, T* out);
 
 }  // namespace lapsum::cpu

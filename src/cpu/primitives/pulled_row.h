@@ -9,10 +9,10 @@ namespace lapsum::cpu {
 
 template <class T>
 DensitySums sum_row(const MaskedRow<T>& row, const Threshold& b, const T* g, bool with_z,
-                    Curve curve, int threads) {
+                    Curve curve, int threads, double* keep) {
   return sum_chunks<DensitySums>(row.n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     return sum_density(row.x + begin, g + begin, end - begin, row.orientation.sign, b,
-                       row.orientation.alpha, with_z, curve);
+                       row.orientation.alpha, with_z, curve, keep ? keep + begin : nullptr);
   });
 }
 
@@ -24,9 +24,10 @@ inline constexpr double kPlateau = 1e-200;
 /// the sum of weights is not above `least`.
 template <class T>
 bool weigh_level(const MaskedRow<T>& row, std::ptrdiff_t l, const T* g, bool with_z, Curve curve,
-                 double least, int threads, Pull<T>& level, DensitySums& sums) {
+                 double least, int threads, Pull<T>& level, DensitySums& sums,
+                 double* keep = nullptr) {
   if (!std::isfinite(row.b[l].anchor)) return false;
-  sums = sum_row(row, row.b[l], g, with_z, curve, threads);
+  sums = sum_row(row, row.b[l], g, with_z, curve, threads, keep);
   level = {row.b[l], sums.g / sums.total, g};
   return sums.total > least;
 }
@@ -42,6 +43,10 @@ void pull_levels(const MaskedRow<T>& row, std::span<const Pull<T>> levels, T* ou
   });
 }
 
+/// Up to this length densities are kept from the first pass to the second, which costs less than to
+/// take them again: 0.65 of the time up to 1e5 elements on a core with 2 MB of cache, 0.8 beyond.
+inline constexpr std::ptrdiff_t kMostKept = 1 << 17;
+
 /// gr = e (<q, g> - g) / (2 alpha), or (<u, g> q - u g) / alpha for log F. False, and nothing done,
 /// where there is a slower way only: at a sum of weights of `least` or less, for an infinite
 /// threshold, and in alpha for log F.
@@ -51,17 +56,28 @@ bool pull_row(const MaskedRow<T>& row, Rows<const T> g, T* gx, double* gk, doubl
   const Orientation& o = row.orientation;
   if (!is_plain(o.alpha) || (galpha && curve != Curve::cdf)) return false;
   std::span<Pull<T>> levels = arena.take<Pull<T>>(g.count);
+  const bool keeps = gx && g.count == 1 && curve == Curve::cdf && row.n <= kMostKept;
+  double* const kept = keeps ? arena.take<double>(row.n).data() : nullptr;
   double ga = 0;
   for (std::ptrdiff_t l = 0; l < g.count; ++l) {
     DensitySums sums;
-    if (!weigh_level(row, l, g[l], galpha, curve, least, threads, levels[l], sums)) return false;
+    if (!weigh_level(row, l, g[l], galpha, curve, least, threads, levels[l], sums, kept)) {
+      return false;
+    }
     ga += sums.g * (sums.z / sums.total) - sums.gz;
   }
   const double per_level = curve == Curve::cdf ? 1 : 2;
   for (std::ptrdiff_t l = 0; gk && l < g.count; ++l) gk[l] = capped<T>(per_level * levels[l].mean);
   if (galpha) *galpha = o.alpha_sign * o.peak() * ga;
   if (gx && levels.empty()) fill(gx, row.n, 0);
-  if (gx && !levels.empty()) pull_levels<T>(row, levels, gx, curve, threads);
+  if (keeps) {
+    for_each_chunk(row.n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      pull_kept(kept + begin, g[0] + begin, end - begin, levels[0].mean, o.sign * o.peak(),
+                gx + begin);
+    });
+  } else if (gx && !levels.empty()) {
+    pull_levels<T>(row, levels, gx, curve, threads);
+  }
   return true;
 }
 
