@@ -2,6 +2,7 @@
 # AUTO takes CUDA where a compiler for it is found, except for the Python module.
 set(LAPSUM_CUDA AUTO CACHE STRING "Build the CUDA kernels: ON, OFF or AUTO")
 set_property(CACHE LAPSUM_CUDA PROPERTY STRINGS AUTO ON OFF)
+option(LAPSUM_CUDA_RESOURCES "Keep what ptxas says; `resources` checks it against a budget" OFF)
 
 set(LAPSUM_CUDA_SOURCES
   src/cuda/lap_kernel.cu
@@ -21,6 +22,7 @@ set(LAPSUM_CUDA_SOURCES
   src/cuda/primitives/mask.cu
   src/cuda/primitives/mask_sums.cu
   src/cuda/primitives/permutation.cu
+  src/cuda/primitives/permutation_form.cu
   src/cuda/primitives/permutation_tangent.cu
   src/cuda/primitives/points.cu
   src/cuda/primitives/row_factors.cu
@@ -70,3 +72,12 @@ set_target_properties(lapsum_cuda PROPERTIES
   CUDA_VISIBILITY_PRESET hidden)
 target_sources(lapsum PRIVATE $<TARGET_OBJECTS:lapsum_cuda>)
 target_link_libraries(lapsum PRIVATE CUDA::cudart_static)
+
+if(LAPSUM_CUDA_RESOURCES)
+  target_compile_options(lapsum_cuda PRIVATE -Xptxas=-v)
+  set_target_properties(lapsum_cuda PROPERTIES
+    CUDA_COMPILER_LAUNCHER ${PROJECT_SOURCE_DIR}/tests/cuda/keep_ptxas.sh)
+  add_custom_target(resources
+    COMMAND python3 ${PROJECT_SOURCE_DIR}/tests/cuda/resources.py ${PROJECT_BINARY_DIR}
+    DEPENDS lapsum_cuda VERBATIM)
+endif()

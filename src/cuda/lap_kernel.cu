@@ -1,6 +1,7 @@
 // The kernel sums of a sorted row at points, whole rows in, whole rows out.
-#include "cuda/instantiate.h"
 #include "cuda/lap_kernel.h"
+
+#include "cuda/instantiate.h"
 #include "cuda/primitives/kernel_sums.h"
 #include "cuda/primitives/slabs.h"
 

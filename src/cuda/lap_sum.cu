@@ -2,8 +2,9 @@
 //   dy = peak (K_1(x) dx - K_dr(x) - Z_1(x) dalpha).
 // The gradient in r is a kernel sum of the points, seen from the elements: the same with roles
 // exchanged.
-#include "cuda/instantiate.h"
 #include "cuda/lap_sum.h"
+
+#include "cuda/instantiate.h"
 #include "cuda/primitives/kernel_sums.h"
 #include "cuda/primitives/row_factors.h"
 #include "cuda/primitives/slabs.h"

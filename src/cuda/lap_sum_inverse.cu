@@ -1,6 +1,7 @@
 // The inverse at given levels.
-#include "cuda/instantiate.h"
 #include "cuda/lap_sum_inverse.h"
+
+#include "cuda/instantiate.h"
 #include "cuda/primitives/inverse.h"
 
 namespace lapsum::gpu {

@@ -1,6 +1,7 @@
 // log p = log F(z): a mask of the logarithm of the CDF.
-#include "cuda/instantiate.h"
 #include "cuda/log_soft_topk.h"
+
+#include "cuda/instantiate.h"
 #include "cuda/primitives/mask.h"
 
 namespace lapsum::gpu {

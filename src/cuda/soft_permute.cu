@@ -1,11 +1,13 @@
 // Columns of values go through the operator of their row, many at once; derivatives in x and alpha
 // are those of the bilinear form that the columns make with the gradients.
+#include "cuda/soft_permute.h"
+
 #include "cuda/instantiate.h"
 #include "cuda/primitives/columns.h"
+#include "cuda/primitives/permutation_form.h"
 #include "cuda/primitives/permutation_tangent.h"
 #include "cuda/primitives/slabs.h"
 #include "cuda/primitives/sum_rows.h"
-#include "cuda/soft_permute.h"
 
 namespace lapsum::gpu {
 namespace {
@@ -44,7 +46,7 @@ struct Zero {
   std::ptrdiff_t repeat;
   double* out;
   __device__ void operator()(std::ptrdiff_t row, std::ptrdiff_t j) const {
-    out[row * sorted.n + j] = 0 * sorted.facts[row / repeat].unit;
+    out[row * sorted.n + j] = 0 * sorted.facts[shared_row(row, repeat)].unit;
   }
 };
 struct AddTo {

@@ -1,12 +1,13 @@
 // rank_j = j + (behind_j - before_j) / 2 at sorted place j, before and behind being the decayed
 // scans of ones. The Jacobian in r is symmetric: (Jv)_j = peak (v_j K_1(r_j) - K_v(r_j)), so that
 // one function serves both modes; d rank_j / dalpha = -peak Z_1(r_j), Z being the odd first moment.
+#include "cuda/soft_rank.h"
+
 #include "cuda/instantiate.h"
 #include "cuda/primitives/for_each.h"
 #include "cuda/primitives/row_factors.h"
 #include "cuda/primitives/slabs.h"
 #include "cuda/primitives/sum_rows.h"
-#include "cuda/soft_rank.h"
 
 namespace lapsum::gpu {
 namespace {
@@ -107,11 +108,12 @@ void jvp(Queue& queue, Rows<const T> x, const PerRow& alpha, Rows<const T> dx, c
          Rows<T> drank, Order order) {
   for_each_slab(queue, x.count, x.length, [&](const Slab& slab) {
     const SortedRows sorted = sort_rows(queue, slab.of(x), slab.of(alpha), order);
-    double* total = queue.take<double>(slab.count * x.length);
+    double* total;
     if (dx.data) {
-      total = apply_jacobian(
-          queue, sorted, in_order(queue, sorted, load(queue, slab.of(dx), slab.of(alpha), order)));
+      const double* const moved = load(queue, slab.of(dx), slab.of(alpha), order);
+      total = apply_jacobian(queue, sorted, in_order(queue, sorted, moved));
     } else {
+      total = queue.take<double>(slab.count * x.length);
       fill(queue, sorted, x.length, 0, total);
     }
     if (dalpha) {

@@ -1,7 +1,8 @@
 // The inverse at the levels 1/2, 3/2, ..., n - 1/2, the same for every row.
+#include "cuda/soft_sort.h"
+
 #include "cuda/instantiate.h"
 #include "cuda/primitives/inverse.h"
-#include "cuda/soft_sort.h"
 
 namespace lapsum::gpu {
 

@@ -1,7 +1,8 @@
 // p = F(z): soft top-k is a mask of the CDF.
+#include "cuda/soft_topk.h"
+
 #include "cuda/instantiate.h"
 #include "cuda/primitives/mask.h"
-#include "cuda/soft_topk.h"
 
 namespace lapsum::gpu {
 

@@ -6,10 +6,12 @@
 
 namespace lapsum::cuda {
 
-/// What soft_topk, log_soft_topk and their derivatives need for rows of length n with m levels each.
+/// What soft_topk, log_soft_topk and their derivatives need for rows of length n with m levels
+/// each.
 std::size_t soft_topk_workspace(std::ptrdiff_t rows, std::ptrdiff_t n, std::ptrdiff_t m);
 
-/// As lapsum::soft_topk, for T float, double, Half or Bfloat16, computed in double and rounded once.
+/// As lapsum::soft_topk, for T float, double, Half or Bfloat16, computed in double and rounded
+/// once.
 /// Arrays of k and alpha, and thresholds, are device memory too. Deterministic.
 /// Throws std::invalid_argument as there, and if the workspace is too small; std::runtime_error if
 /// the library was built without CUDA or the device refuses a launch.

@@ -1,6 +1,7 @@
 // Every element on its own.
-#include "cuda/instantiate.h"
 #include "cuda/primitives/convert.h"
+
+#include "cuda/instantiate.h"
 #include "cuda/primitives/element.h"
 #include "cuda/primitives/for_each.h"
 #include "cuda/primitives/numbers.h"

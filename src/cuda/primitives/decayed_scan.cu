@@ -3,6 +3,8 @@
 // numbers next to 1 would lose the gaps. A row longer than a tile is scanned three times: the end
 // of every tile, the carries between tiles, then the tiles with their carries.
 #include "cuda/primitives/decayed_scan.h"
+
+#include "cuda/primitives/items.h"
 #include "cuda/primitives/tiles.h"
 
 namespace lapsum::gpu {
@@ -19,9 +21,14 @@ struct Stretch {
   double m[Order + 1];
 };
 
-// m, seen from a distance `gap` further away, of which `keep` is the decay.
+// m, seen from a distance `gap` further away, of which `keep` is the decay. What decays to nothing
+// is dropped, be it NaN.
 template <int Order>
 __device__ void decay(double (&m)[Order + 1], double gap, double keep) {
+  if (!(keep > 0)) {
+    for (int p = 0; p <= Order; ++p) m[p] = 0;
+    return;
+  }
   if constexpr (Order >= 3) m[3] = keep * (m[3] + gap * (3 * m[2] + gap * (3 * m[1] + gap * m[0])));
   if constexpr (Order >= 2) m[2] = keep * (m[2] + gap * (2 * m[1] + gap * m[0]));
   if constexpr (Order >= 1) m[1] = keep * (m[1] + gap * m[0]);
@@ -30,13 +37,10 @@ __device__ void decay(double (&m)[Order + 1], double gap, double keep) {
 
 template <int Order>
 __device__ Stretch<Order> join(Stretch<Order> first, const Stretch<Order>& then) {
-  Stretch<Order> out = then;
-  out.distance += first.distance;
-  if (then.distance < kApart) {
-    decay<Order>(first.m, then.distance, std::exp(-then.distance));
-    for (int p = 0; p <= Order; ++p) out.m[p] += first.m[p];
-  }
-  return out;
+  decay<Order>(first.m, then.distance, std::exp(-then.distance));
+  first.distance += then.distance;
+  for (int p = 0; p <= Order; ++p) first.m[p] += then.m[p];
+  return first;
 }
 
 template <int Order>
@@ -74,12 +78,14 @@ struct Both {
 
 enum class Pass { ends, tiles };
 
-// `ends` has one stretch for each tile of each scan, or is null: no row is longer than a tile.
+// `ends` has one stretch for each tile of each scan, or is null: no row is longer than a tile. As
+// many blocks share a processor as registers allow without spills.
 template <int Order>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, Order < 2 ? 8 : 4)
     tile_kernel(Tiles tiles, Gaps gaps, Both<Order> both, Pass pass, Stretch<Order>* ends) {
-  // Entries are moved between memory and threads through here; the gaps in between avoid conflicts.
-  constexpr int kArrays = Order < 1 ? 2 : Order + 1;
+  // Entries go through here between memory and threads, with places between them that avoid
+  // conflicts: weights, gaps and w1, then the moments.
+  constexpr int kArrays = Order < 1 ? 2 : Order == 1 ? 3 : Order + 1;
   __shared__ double staged[kArrays][kTile + kThreads];
   const auto at = [](int place) { return place + place / kItems; };
   const std::ptrdiff_t count = tiles.count();
@@ -96,45 +102,31 @@ __global__ void __launch_bounds__(kThreads)
     const auto gap_before = [&](const Tiles::Entry& e) {
       if (!e.inside || e.j == 0) return kApart;
       if (gaps.gap == nullptr) return 0.0;
-      return gaps.gap[e.row / gaps.repeat * tiles.n + (right ? e.j : tiles.n - e.j)];
+      return gaps.gap[shared_row(e.row, gaps.repeat) * tiles.n + (right ? e.j : tiles.n - e.j)];
     };
     for (int place = threadIdx.x; place < kTile; place += kThreads) {
       const Tiles::Entry e = tile.entry(place);
-      staged[0][at(place)] = gap_before(e);
-      staged[1][at(place)] = !e.inside ? 0 : scan.w ? scan.w[index(e)] : 1;
+      staged[0][at(place)] = !e.inside ? 0 : scan.w ? scan.w[index(e)] : 1;
+      staged[1][at(place)] = gap_before(e);
+      if constexpr (Order == 1) {
+        staged[2][at(place)] = e.inside && scan.w1 ? scan.w1[index(e)] : 0;
+      }
     }
     __syncthreads();
     const int own = threadIdx.x * kItems;
-    double gap[kItems], keep[kItems], w[kItems], w1[kItems];
-    for (int i = 0; i < kItems; ++i) {
-      gap[i] = staged[0][at(own + i)];
-      keep[i] = std::exp(-gap[i]);
-      w[i] = staged[1][at(own + i)];
-      w1[i] = 0;
-    }
-    if constexpr (Order == 1) {
-      if (scan.w1) {
-        __syncthreads();
-        for (int place = threadIdx.x; place < kTile; place += kThreads) {
-          const Tiles::Entry e = tile.entry(place);
-          staged[0][at(place)] = e.inside ? scan.w1[index(e)] : 0;
-        }
-        __syncthreads();
-        for (int i = 0; i < kItems; ++i) w1[i] = staged[0][at(own + i)];
-      }
-    }
-    const auto step = [&](Stretch<Order>& s, int i) {
-      s.distance += gap[i];
-      if (gap[i] < kApart) {
-        decay<Order>(s.m, gap[i], keep[i]);
-      } else {
-        for (int p = 0; p <= Order; ++p) s.m[p] = 0;
-      }
-      s.m[0] += w[i];
-      if constexpr (Order == 1) s.m[1] += w1[i];
+    const auto step = [&](double (&m)[Order + 1], double gap, double keep, int i) {
+      decay<Order>(m, gap, keep);
+      m[0] += staged[0][at(own + i)];
+      if constexpr (Order == 1) m[1] += staged[2][at(own + i)];
     };
     Stretch<Order> mine{};
-    for (int i = 0; i < kItems; ++i) step(mine, i);
+    for (int i = 0; i < kItems; ++i) {
+      const double gap = staged[1][at(own + i)];
+      const double keep = std::exp(-gap);
+      mine.distance += gap;
+      step(mine.m, gap, keep, i);
+      if constexpr (Order == 0) staged[1][at(own + i)] = keep;
+    }
     const bool carried = pass == Pass::tiles && ends != nullptr;
     const Stretch<Order> before = before_thread(mine, carried ? ends[item] : Stretch<Order>{});
     if (pass == Pass::ends) {
@@ -143,7 +135,8 @@ __global__ void __launch_bounds__(kThreads)
     }
     Stretch<Order> sum = before;
     for (int i = 0; i < kItems; ++i) {
-      step(sum, i);
+      const double kept = staged[1][at(own + i)];
+      step(sum.m, kept, Order == 0 ? kept : std::exp(-kept), i);
       for (int p = 0; p <= Order; ++p) staged[p][at(own + i)] = sum.m[p];
     }
     __syncthreads();
@@ -157,7 +150,7 @@ __global__ void __launch_bounds__(kThreads)
 
 // Every stretch becomes what lies before its tile in the row. One block for a row of a scan.
 template <int Order>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 4)
     carry_kernel(std::ptrdiff_t rows, std::ptrdiff_t per_row, Stretch<Order>* ends) {
   __shared__ Stretch<Order> last[1];
   for_each_item(rows, [&](std::ptrdiff_t row) {

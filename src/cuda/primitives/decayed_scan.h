@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 #include "cuda/primitives/queue.h"
 
@@ -21,6 +22,12 @@ struct Gaps {
   const double* gap;
   std::ptrdiff_t repeat = 1;
 };
+
+/// The row that a row shares what it has with.
+__device__ inline std::ptrdiff_t shared_row(std::ptrdiff_t row, std::ptrdiff_t repeat) {
+  // A division of 64 bits is several times as slow, and rows of a slab are fewer than 2^32.
+  return repeat == 1 ? row : static_cast<std::uint32_t>(row) / static_cast<std::uint32_t>(repeat);
+}
 
 /// One scan: at[p][j] = sum_i w_i zeta^p e^-zeta over the entries i up to and including j on the
 /// side the scan comes from, zeta being the distance of i and j. No w stands for ones. `w1`, in

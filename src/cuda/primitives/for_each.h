@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "cuda/primitives/items.h"
 #include "cuda/primitives/queue.h"
 
 namespace lapsum::gpu {

@@ -1,9 +1,10 @@
 // db = <q, dr> + 2 alpha / total dk + <q, z> dalpha, q and total being the weights and the scale of
 // the root.
+#include "cuda/primitives/inverse.h"
+
 #include "cuda/instantiate.h"
 #include "cuda/primitives/element.h"
 #include "cuda/primitives/for_each.h"
-#include "cuda/primitives/inverse.h"
 #include "cuda/primitives/row_factors.h"
 #include "cuda/primitives/slabs.h"
 #include "cuda/primitives/spread.h"

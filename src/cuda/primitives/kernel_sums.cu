@@ -1,6 +1,7 @@
 // A weighted scan of the asked order, gathered at the points.
-#include "cuda/primitives/for_each.h"
 #include "cuda/primitives/kernel_sums.h"
+
+#include "cuda/primitives/for_each.h"
 #include "cuda/primitives/row_factors.h"
 
 namespace lapsum::gpu {

@@ -10,15 +10,19 @@
 
 namespace lapsum::gpu {
 
-/// More items than this are worked off by a loop in the kernel: see for_each_item.
+/// More items than this are worked off by a loop in the kernel: see items.h.
 inline constexpr std::ptrdiff_t kMostBlocks = std::ptrdiff_t{1} << 20;
 
 inline constexpr int kWarp = 32;
 
 inline void check(cudaError_t status) {
   if (status == cudaSuccess) return;
-  throw std::runtime_error(std::string("lapsum: CUDA refused a launch: ") +
-                           cudaGetErrorString(status));
+  // CUDA's own words for the first of these, "driver version is insufficient", mislead.
+  const bool none = status == cudaErrorInsufficientDriver || status == cudaErrorNoDevice;
+  throw std::runtime_error(
+      std::string(none ? "lapsum: this machine has no GPU, or no driver that CUDA could use: "
+                       : "lapsum: CUDA refused a launch: ") +
+      cudaGetErrorString(status));
 }
 
 /// Queues a kernel of `threads` threads for each of `items` pieces of work; nothing for none.
@@ -31,12 +35,6 @@ void launch(CUstream_st* stream, void (*kernel)(Parameters...), std::ptrdiff_t i
   config.blockDim = dim3(static_cast<unsigned>(threads));
   config.stream = stream;
   check(cudaLaunchKernelEx(&config, kernel, Parameters(arguments)...));
-}
-
-/// body(item) for the items of this block.
-template <class Body>
-__device__ void for_each_item(std::ptrdiff_t items, Body&& body) {
-  for (std::ptrdiff_t item = blockIdx.x; item < items; item += gridDim.x) body(item);
 }
 
 }  // namespace lapsum::gpu

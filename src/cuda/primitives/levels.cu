@@ -1,7 +1,8 @@
 // A thread for every level: it bisects the row for its interval, and solves that.
+#include "cuda/primitives/levels.h"
+
 #include "cuda/primitives/bisection.h"
 #include "cuda/primitives/for_each.h"
-#include "cuda/primitives/levels.h"
 #include "math/interval.h"
 
 namespace lapsum::gpu {

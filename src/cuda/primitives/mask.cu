@@ -1,7 +1,8 @@
 // Thresholds first, then for derivatives the sums over rows, then every element on its own.
+#include "cuda/primitives/mask.h"
+
 #include "cuda/instantiate.h"
 #include "cuda/primitives/for_each.h"
-#include "cuda/primitives/mask.h"
 #include "cuda/primitives/mask_sums.h"
 #include "cuda/primitives/threshold.h"
 

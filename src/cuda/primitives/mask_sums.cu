@@ -1,6 +1,7 @@
 // Three launches: the least distance in every tile, the sums over it, and what items make of them.
-#include "cuda/instantiate.h"
 #include "cuda/primitives/mask_sums.h"
+
+#include "cuda/instantiate.h"
 #include "cuda/primitives/team.h"
 
 namespace lapsum::gpu {
@@ -38,10 +39,11 @@ __global__ void __launch_bounds__(kTeamThreads<Team>)
   });
 }
 
-// add(sums, item, i, view, seen, e), with an e of 1 and no more than that for an element at -inf of an
-// infinite threshold.
+// What an element adds to the sums: with weight e at a finite threshold, or if it is at -inf at an
+// infinite one. `kThreads` share a processor: as many as registers allow without spills.
 template <class T>
 struct VjpTerms {
+  static constexpr int kThreads = 640;
   Rows<const T> g;
 
   __device__ void add(MaskSums& sums, const Items& items, std::ptrdiff_t item, std::ptrdiff_t i,
@@ -56,6 +58,7 @@ struct VjpTerms {
 
 template <class T>
 struct JvpTerms {
+  static constexpr int kThreads = 1024;
   Tangent<T> along;
 
   __device__ void add(MaskSums& sums, const Items& items, std::ptrdiff_t item, std::ptrdiff_t i,
@@ -68,7 +71,7 @@ struct JvpTerms {
 };
 
 template <class T, class Team, class Terms>
-__global__ void __launch_bounds__(kTeamThreads<Team>)
+__global__ void __launch_bounds__(kTeamThreads<Team>, Terms::kThreads / kTeamThreads<Team>)
     sums_kernel(Rows<const T> x, Items items, Tiling tiling, Terms terms, const Least* nearest,
                 MaskSums* sums) {
   for_each_piece<Team>(items.count() * tiling.tiles, [&](std::ptrdiff_t piece) {
@@ -106,8 +109,8 @@ struct TileSums {
   }
 };
 
-// Pull without its mean, and d out / dk over u / total: two factors, so that neither underflows before
-// its time.
+// Pull without its mean, and d out / dk over u / total: two factors, so that neither underflows
+// before its time.
 struct Factors {
   Pull pull;
   double per_level;

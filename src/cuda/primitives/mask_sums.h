@@ -7,9 +7,9 @@
 
 namespace lapsum::gpu {
 
-/// Sums over the elements of an item. At a finite threshold those of e, of u g (of e times the pull,
-/// for a tangent), of e z and of u g z; at an infinite one the number of elements at -inf and the sum
-/// of their g.
+/// Sums over the elements of an item. At a finite threshold those of e, of u g (of e times the
+/// pull, for a tangent), of e z and of u g z; at an infinite one the number of elements at -inf and
+/// the sum of their g.
 struct MaskSums {
   double total, first, z, second;
 
@@ -23,8 +23,8 @@ struct MaskSums {
 };
 
 /// What a derivative keeps of an item: the least distance of an element, so that the largest weight
-/// e^{nearest - |z|} is 1; height, which makes of a slope u what d out / dz is, over alpha; <u, g> /
-/// total, or for a tangent the average of its pull; and the part of a tangent that dk has.
+/// e^{nearest - |z|} is 1; height, which makes of a slope u what d out / dz is, over alpha; <u, g>
+/// / total, or for a tangent the average of its pull; and the part of a tangent that dk has.
 struct Pull {
   double nearest, height, mean, lift;
 

@@ -1,8 +1,9 @@
 // Position i is F((b' - r) / alpha) - F((b - r) / alpha) between roots b < b'. With width = (b' -
 // b) / alpha, an element outside has (1 - e^-width) / 2 times its decay to the nearer root.
+#include "cuda/primitives/permutation.h"
+
 #include "cuda/primitives/bisection.h"
 #include "cuda/primitives/for_each.h"
-#include "cuda/primitives/permutation.h"
 
 namespace lapsum::gpu {
 namespace {
@@ -71,7 +72,7 @@ struct ReadPositions {
   std::ptrdiff_t repeat;
   double* out;
   __device__ void operator()(std::ptrdiff_t row, std::ptrdiff_t j) const {
-    const std::ptrdiff_t own = row / repeat;
+    const std::ptrdiff_t own = shared_row(row, repeat);
     const RowFacts& facts = p.cuts.sorted.facts[own];
     const std::ptrdiff_t n = p.cuts.sorted.n;
     const std::ptrdiff_t first = row * n;
@@ -99,7 +100,7 @@ struct GiveRoots {
   double* to_left;
   double* to_right;
   __device__ void operator()(std::ptrdiff_t row, std::ptrdiff_t t) const {
-    const std::ptrdiff_t own = row / repeat;
+    const std::ptrdiff_t own = shared_row(row, repeat);
     const RowFacts& facts = p.cuts.sorted.facts[own];
     const std::ptrdiff_t n = p.cuts.sorted.n;
     const std::ptrdiff_t at = facts.below + t;
@@ -117,7 +118,7 @@ struct ReadElements {
   std::ptrdiff_t repeat;
   double* out;
   __device__ void operator()(std::ptrdiff_t row, std::ptrdiff_t j) const {
-    const std::ptrdiff_t own = row / repeat;
+    const std::ptrdiff_t own = shared_row(row, repeat);
     const RowFacts& facts = p.cuts.sorted.facts[own];
     const std::ptrdiff_t n = p.cuts.sorted.n;
     const std::ptrdiff_t at = row * n + j;
@@ -126,6 +127,24 @@ struct ReadElements {
     out[at] = facts.unit * (finite ? p.inside[own * n + j] * u[row * n + position] +
                                          scans.right[0][at] + scans.left[0][at]
                                    : mean_at_infinity(sums + row * n, facts, n, j));
+  }
+};
+
+// h_t at the roots, times their scale, from u at the positions.
+struct Differences {
+  Cuts cuts;
+  const double* u;
+  const double* factor;  // per root, or null
+  std::ptrdiff_t repeat;
+  double* h;
+  __device__ void operator()(std::ptrdiff_t row, std::ptrdiff_t t) const {
+    const std::ptrdiff_t own = shared_row(row, repeat);
+    const RowFacts& facts = cuts.sorted.facts[own];
+    const std::ptrdiff_t m = cuts.roots.points.m;
+    const double* const at = u + row * cuts.sorted.n + facts.below + t;
+    const double scale =
+        cuts.roots.points.at[own * m + t].scale * (factor ? factor[own * m + t] : 1);
+    h[row * m + t] = t + 1 < facts.finite ? (at[0] - at[1]) * scale : 0;
   }
 };
 
@@ -172,6 +191,13 @@ double* apply_transpose(Queue& queue, const Permutation& p, const double* u,
   decayed_scan<0>(queue, {rows, sorted.n, p.gap, repeat}, {Toward::right, u, {sums}}, {});
   for_each(queue, rows, sorted.n, ReadElements{p, u, sums, scans, repeat, out});
   return out;
+}
+
+double* differences(Queue& queue, const Permutation& p, const double* u, const double* factor,
+                    std::ptrdiff_t repeat) {
+  double* const h = queue.take<double>(p.cuts.sorted.rows * repeat * p.runs.m);
+  for_each(queue, p.cuts.sorted.rows * repeat, p.runs.m, Differences{p.cuts, u, factor, repeat, h});
+  return h;
 }
 
 }  // namespace lapsum::gpu

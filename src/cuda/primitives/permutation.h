@@ -31,4 +31,9 @@ double* apply(Queue& queue, const Permutation& p, const double* v, std::ptrdiff_
 /// P^T u, u one number per position; returns one per sorted place.
 double* apply_transpose(Queue& queue, const Permutation& p, const double* u, std::ptrdiff_t repeat);
 
+/// h_t = u_{t-1} - u_t at the roots, times their scale and, if given, a factor per root; u per
+/// position.
+double* differences(Queue& queue, const Permutation& p, const double* u, const double* factor,
+                    std::ptrdiff_t repeat);
+
 }  // namespace lapsum::gpu

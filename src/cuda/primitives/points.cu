@@ -1,7 +1,8 @@
 // A thread for every point: it bisects the row, and reads the scans at its two neighbours.
+#include "cuda/primitives/points.h"
+
 #include "cuda/primitives/bisection.h"
 #include "cuda/primitives/for_each.h"
-#include "cuda/primitives/points.h"
 
 namespace lapsum::gpu {
 namespace {
@@ -52,7 +53,7 @@ struct Gather {
   }
 
   __device__ void operator()(std::ptrdiff_t row, std::ptrdiff_t t) const {
-    const std::ptrdiff_t own = row / repeat;
+    const std::ptrdiff_t own = shared_row(row, repeat);
     const Point& at = points.at[own * points.m + t];
     const std::ptrdiff_t next = row * n + static_cast<std::ptrdiff_t>(at.next);
     const double left = at.left_weight > 0 ? at.left_weight * side(scans.right, next - 1, at.left_z)

@@ -1,4 +1,5 @@
-// Distances in units of alpha: by its reciprocal where that is a normal number. For host and device.
+// Distances in units of alpha: by its reciprocal where that is a normal number. For host and
+// device.
 #pragma once
 
 #include <cmath>

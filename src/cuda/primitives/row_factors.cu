@@ -1,6 +1,7 @@
 // Element-wise: every number is that of its row, times the facts asked for.
-#include "cuda/primitives/for_each.h"
 #include "cuda/primitives/row_factors.h"
+
+#include "cuda/primitives/for_each.h"
 
 namespace lapsum::gpu {
 namespace {

@@ -1,7 +1,7 @@
-// The search for one threshold, one sweep over the row at a time: what to sweep for, and what to make
-// of the result. The ends of the bracket are elements, and all that lies beyond them is two decayed
-// sums; a sweep splits the rest between two neighbouring elements, where LapSum(b) = k is solved in
-// closed form, or the root seen to lie on one side. For host and device.
+// The search for one threshold, one sweep over the row at a time: what to sweep for, and what to
+// make of the result. The ends of the bracket are elements, and all that lies beyond them is two
+// decayed sums; a sweep splits the rest between two neighbouring elements, where LapSum(b) = k is
+// solved in closed form, or the root seen to lie on one side. For host and device.
 #pragma once
 
 #include <bit>
@@ -15,8 +15,9 @@
 
 namespace lapsum::gpu {
 
-/// What a sweep finds. The first one counts NaN and infinities (left, right) and sums two moments; the
-/// others split the values of the bracket, with the decayed sums of both parts at their anchors.
+/// What a sweep finds. The first one counts NaN and infinities (left, right) and sums two moments;
+/// the others split the values of the bracket, with the decayed sums of both parts at their
+/// anchors.
 struct Swept {
   std::int64_t nan, left, right;
   double left_sum, right_sum;
@@ -86,10 +87,10 @@ class Search {
   static constexpr double kExact = 1;
   static constexpr double kUseful = 600;
 
-  // An element at the end of the bracket; the root lies on the inner side of it, if that is `known`.
-  // `beyond` is the decayed sum of the elements beyond it, seen from `from`, which lies beyond too;
-  // `outer` and `inner` those of elements beyond it and of all others, seen from itself; `count` the
-  // number of elements left of the gap next to it, and `value` LapSum - k.
+  // An element at the end of the bracket; the root lies on the inner side of it, if that is
+  // `known`. `beyond` is the decayed sum of the elements beyond it, seen from `from`, which lies
+  // beyond too; `outer` and `inner` those of elements beyond it and of all others, seen from
+  // itself; `count` the number of elements left of the gap next to it, and `value` LapSum - k.
   struct End {
     double at, from, beyond, outer, inner, count, value;
     bool known;
@@ -234,8 +235,8 @@ class Search {
     return share < 0.5 ? std::fmin(share + more, 0.5) : std::fmax(share - more, 0.5);
   }
 
-  // Splits next at v, or as near to it as leaves values on both sides; beyond an end that is not known
-  // to be one all of them.
+  // Splits next at v, or as near to it as leaves values on both sides; beyond an end that is not
+  // known to be one all of them.
   LAPSUM_HOST_DEVICE void aim(double v) {
     if (!(v > lo_.at)) v = lo_.known ? lo_.at : -INFINITY;
     if (!(v < hi_.at)) v = hi_.known ? std::nextafter(hi_.at, -INFINITY) : hi_.at;

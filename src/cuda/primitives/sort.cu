@@ -1,11 +1,13 @@
 // Rows of at most a tile go through a bitonic network in shared memory, several rows per block.
 // Longer ones go through CUB's radix sort, all rows of the batch together: first by value, then,
 // stably, by row.
+#include "cuda/primitives/sort.h"
+
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
 
 #include "cuda/primitives/for_each.h"
-#include "cuda/primitives/sort.h"
+#include "cuda/primitives/items.h"
 #include "cuda/primitives/tiles.h"
 #include "math/ordered.h"
 

@@ -1,9 +1,10 @@
 // NaN is sorted last, infinities next to it: one look at the end and two searches tell a row's
 // facts.
+#include "cuda/primitives/sorted_rows.h"
+
 #include "cuda/primitives/bisection.h"
 #include "cuda/primitives/for_each.h"
 #include "cuda/primitives/numbers.h"
-#include "cuda/primitives/sorted_rows.h"
 #include "math/orientation.h"
 
 namespace lapsum::gpu {
@@ -52,7 +53,7 @@ struct TakeInOrder {
   std::ptrdiff_t n, repeat;
   double* out;
   __device__ void operator()(std::ptrdiff_t row, std::ptrdiff_t j) const {
-    out[row * n + j] = v[row * n + order[row / repeat * n + j]];
+    out[row * n + j] = v[row * n + order[shared_row(row, repeat) * n + j]];
   }
 };
 
@@ -62,7 +63,7 @@ struct PutBack {
   std::ptrdiff_t n, repeat;
   double* out;
   __device__ void operator()(std::ptrdiff_t row, std::ptrdiff_t j) const {
-    out[row * n + order[row / repeat * n + j]] = v[row * n + j];
+    out[row * n + order[shared_row(row, repeat) * n + j]] = v[row * n + j];
   }
 };
 
@@ -72,7 +73,7 @@ struct Multiply {
   std::ptrdiff_t n, repeat;
   double* out;
   __device__ void operator()(std::ptrdiff_t row, std::ptrdiff_t j) const {
-    out[row * n + j] = a[row / repeat * n + j] * v[row * n + j];
+    out[row * n + j] = a[shared_row(row, repeat) * n + j] * v[row * n + j];
   }
 };
 

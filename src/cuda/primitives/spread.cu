@@ -1,8 +1,9 @@
 // The sum of a run is that of a scan over the points, without decay inside a run; each element
 // takes the runs next to it from there.
+#include "cuda/primitives/spread.h"
+
 #include "cuda/primitives/bisection.h"
 #include "cuda/primitives/for_each.h"
-#include "cuda/primitives/spread.h"
 
 namespace lapsum::gpu {
 namespace {
@@ -41,7 +42,7 @@ struct TakeRuns {
   double* left;
   double* right;
   __device__ double sum_of(const double* sums, std::ptrdiff_t row, std::ptrdiff_t next) const {
-    const Index* const at = runs.next + row / repeat * runs.m;
+    const Index* const at = runs.next + shared_row(row, repeat) * runs.m;
     const auto key = static_cast<Index>(next);
     const std::ptrdiff_t end = count_while(0, runs.m, IsBelow<Index>{at, key, true});
     return end > 0 && at[end - 1] == key ? sums[row * runs.m + end - 1] : 0;
@@ -62,7 +63,7 @@ struct Give {
   double* to_left;
   double* to_right;
   __device__ void operator()(std::ptrdiff_t row, std::ptrdiff_t t) const {
-    const std::ptrdiff_t first = row / repeat * points.m;
+    const std::ptrdiff_t first = shared_row(row, repeat) * points.m;
     const std::ptrdiff_t from = runs.from ? static_cast<std::ptrdiff_t>(runs.from[first + t]) : t;
     const Point& at = points.at[first + from];
     const double given = u[row * points.m + from];

@@ -1,5 +1,6 @@
 // A warp adds up a piece of a row; the sums of pieces are a shorter row.
 #include "cuda/primitives/sum_rows.h"
+
 #include "cuda/primitives/team.h"
 
 namespace lapsum::gpu {

@@ -1,5 +1,5 @@
-// Threads that work on one piece of a row together: a warp or a block. Sums are taken in an order that
-// depends on the length of the row alone.
+// Threads that work on one piece of a row together: a warp or a block. Sums are taken in an order
+// that depends on the length of the row alone.
 #pragma once
 
 #include <cuda_runtime.h>

@@ -1,17 +1,27 @@
-// A search lives in shared memory. Its team sweeps over the row, and one thread takes what was found.
+// A search lives in shared memory. Its team sweeps over the row, and one thread takes what was
+// found.
+#include "cuda/primitives/threshold.h"
+
+#include <cstring>
+
 #include "cuda/instantiate.h"
 #include "cuda/primitives/element.h"
 #include "cuda/primitives/numbers.h"
 #include "cuda/primitives/search.h"
 #include "cuda/primitives/team.h"
-#include "cuda/primitives/threshold.h"
 #include "math/orientation.h"
 
 namespace lapsum::gpu {
 namespace {
 
-// Rows of several tiles are swept this often by all of their blocks.
-constexpr int kPasses = 24;
+// Word by word: a copy at once holds all of them in registers.
+__device__ void copy(const Search& from, Search& to) {
+  static_assert(sizeof(Search) % 8 == 0);
+#pragma unroll 1
+  for (std::size_t at = 0; at < sizeof(Search); at += 8) {
+    std::memcpy(reinterpret_cast<char*>(&to) + at, reinterpret_cast<const char*>(&from) + at, 8);
+  }
+}
 
 template <class T>
 struct Problem {
@@ -30,7 +40,7 @@ struct Problem {
   // registers.
   __device__ void resume(Search& search, const Search* searches, std::ptrdiff_t item) const {
     if (searches) {
-      search = searches[item];
+      copy(searches[item], search);
       return;
     }
     const Orientation o = orientation(item);
@@ -60,9 +70,10 @@ __device__ Swept gather(const Swept* parts, std::ptrdiff_t item, std::ptrdiff_t 
   return Team::reduce(part);
 }
 
-// Whole rows by one team each, from the start, or from where the passes of their tiles ended.
+// Whole rows by one team each, from the start, or from where the passes of their tiles ended. As
+// many threads share a processor as registers allow without spills.
 template <class T, class Team>
-__global__ void __launch_bounds__(kTeamThreads<Team>)
+__global__ void __launch_bounds__(kTeamThreads<Team>, 768 / kTeamThreads<Team>)
     search_kernel(Problem<T> problem, const Search* searches, const Swept* parts, Threshold* b) {
   __shared__ Search shared[Team::kPerBlock];
   Search& search = shared[team_in_block<Team>()];
@@ -108,7 +119,7 @@ __global__ void __launch_bounds__(kTeamThreads<Block>)
       if (threadIdx.x == 0) search.take(all);
       __syncthreads();
     }
-    if (threadIdx.x == 0 && piece % tiles == 0) after[item] = search;
+    if (threadIdx.x == 0 && piece % tiles == 0) copy(search, after[item]);
     if (!search.done()) {
       const Swept part = problem.template sweep<Block>(search, item, piece % tiles);
       if (threadIdx.x == 0) parts[piece] = part;
@@ -132,7 +143,7 @@ void solve_thresholds(Queue& queue, Rows<const T> x, const Levels& k, const PerR
   if (tiling.tiles > 1) {
     Search* const kept[] = {queue.take<Search>(items), queue.take<Search>(items)};
     Swept* const found[] = {queue.take<Swept>(pieces), queue.take<Swept>(pieces)};
-    for (int pass = 0; pass < kPasses; ++pass) {
+    for (int pass = 0; pass < tiling.passes; ++pass) {
       run_teams<Block>(queue, pass_kernel<T>, pieces, problem, searches, parts, kept[pass % 2],
                        found[pass % 2]);
       searches = kept[pass % 2];

@@ -1,5 +1,5 @@
-// How long rows are cut into pieces, each for a team of threads: by their length alone, so that the bits
-// of a row do not depend on its company.
+// How long rows are cut into pieces, each for a team of threads: by their length alone, so that the
+// bits of a row do not depend on its company.
 #pragma once
 
 #include <algorithm>
@@ -11,6 +11,7 @@ namespace lapsum::gpu {
 struct Tiling {
   std::ptrdiff_t n, tile, tiles;
   bool by_warp;
+  int passes = 24;  ///< of a search by all blocks of a row, before one of them goes on alone
 
   static constexpr std::ptrdiff_t kWarpRow = 512;
   static constexpr std::ptrdiff_t kTile = 16384;
