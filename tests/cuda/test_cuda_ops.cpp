@@ -3,6 +3,7 @@
 
 #include "cuda_operations.h"
 #include "exact.h"
+#include "schedules.h"
 
 namespace lapsum::test {
 namespace {
@@ -25,10 +26,10 @@ TYPED_TEST_SUITE(CudaOperations, Types);
 TYPED_TEST(CudaOperations, are_their_definitions_with_all_derivatives) {
   using T = TypeParam;
   this->for_each([](const Operation<T>& op) {
-    for (const std::ptrdiff_t n : {1, 2, 3, 8}) {
-      for (const double alpha : {0.05, 1.0, -0.7, 30.0}) {
-        for (const Order order : {Order::ascending, Order::descending}) {
-          for (const char* name : {"normal", "ties", "all equal"}) {
+    for (const std::ptrdiff_t n : cases<std::ptrdiff_t>({1, 2, 3, 8})) {
+      for (const double alpha : cases({0.05, 1.0, 30.0, -0.7})) {
+        for (const Order order : cases({Order::ascending, Order::descending})) {
+          for (const char* name : cases({"all equal", "ties", "normal"})) {
             SCOPED_TRACE(testing::Message()
                          << name << ", n = " << n << ", alpha = " << alpha
                          << (order == Order::ascending ? ", ascending" : ", descending"));

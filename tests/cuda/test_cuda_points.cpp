@@ -7,6 +7,7 @@
 #include "lapsum/cuda/lapsum.h"
 #include "lapsum/lapsum.h"
 #include "reference.h"
+#include "schedules.h"
 #include "tolerances.h"
 
 namespace lapsum::test {
@@ -68,9 +69,9 @@ Sums draw_sums(const Family& family, std::ptrdiff_t rows, std::ptrdiff_t n, doub
 }
 
 TEST(CudaPoints, see_every_kernel_as_it_is_defined) {
-  for (const Family& family : kFamilies) {
-    for (const double alpha : {0.1, -2.0}) {
-      for (const std::ptrdiff_t n : {1, 2, 9, 70}) {
+  for (const Family& family : cases(std::vector(std::begin(kFamilies), std::end(kFamilies)))) {
+    for (const double alpha : cases({0.1, -2.0})) {
+      for (const std::ptrdiff_t n : cases<std::ptrdiff_t>({1, 2, 9, 70})) {
         const Sums sums = draw_sums(family, 2, n, alpha);
         for (const Kernel kernel : kernels()) {
           const std::vector<double> got = sums.on_device(kernel);
@@ -97,8 +98,8 @@ TEST(CudaPoints, see_every_kernel_as_it_is_defined) {
 
 // The CPU's limits, on rows that end in tiles and beyond.
 TEST(CudaPoints, have_the_limits_of_the_cpu) {
-  for (const std::ptrdiff_t n : {1, 5, 1025}) {
-    for (const double alpha : {0.5, -0.5}) {
+  for (const std::ptrdiff_t n : cases<std::ptrdiff_t>({1, 5, 1025})) {
+    for (const double alpha : cases({0.5, -0.5})) {
       Sums sums = draw_sums(family("normal"), 3, n, alpha);
       for (std::ptrdiff_t j = 0; j < n; ++j) {  // the second row: infinities; the third: NaN
         if (j % 3 == 0) sums.r[static_cast<std::size_t>(n + j)] = j % 2 == 0 ? kInf : -kInf;

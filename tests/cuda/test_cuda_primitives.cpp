@@ -10,6 +10,7 @@
 #include "cuda/primitives/sum_rows.h"
 #include "device.h"
 #include "families.h"
+#include "schedules.h"
 #include "tolerances.h"
 
 namespace lapsum::gpu {
@@ -29,8 +30,9 @@ struct Memory : test::Device<double, double> {
 std::vector<double> draw_normals(std::ptrdiff_t n, unsigned seed) { return Draw(seed).normals(n); }
 
 TEST(CudaSort, is_stable_with_nan_last) {
-  for (const std::ptrdiff_t n : {1, 2, 3, 7, 64, 1000, 1024, 1025, 3000}) {
-    for (const std::ptrdiff_t rows : {1, 5}) {
+  for (const std::ptrdiff_t n :
+       test::cases<std::ptrdiff_t>({1, 2, 3, 7, 64, 1000, 1024, 1025, 3000})) {
+    for (const std::ptrdiff_t rows : test::cases<std::ptrdiff_t>({1, 5})) {
       Draw draw(static_cast<unsigned>(n + rows));
       std::vector<double> x;
       for (std::ptrdiff_t i = 0; i < rows * n; ++i) {
@@ -128,8 +130,8 @@ void expect_scan(std::ptrdiff_t rows, std::ptrdiff_t n, double widest, Toward to
 
 TEST(CudaScan, sums_decayed_moments) {
   for (const Toward toward : {Toward::right, Toward::left}) {
-    for (const std::ptrdiff_t n : {1, 2, 7, 33, 1024, 1025, 3100}) {
-      for (const double widest : {1e-3, 2.0}) {
+    for (const std::ptrdiff_t n : test::cases<std::ptrdiff_t>({1, 2, 7, 33, 1024, 1025, 3100})) {
+      for (const double widest : test::cases({1e-3, 2.0})) {
         expect_scan<0>(3, n, widest, toward, true);
         expect_scan<0>(2, n, widest, toward, false);
         expect_scan<1>(3, n, widest, toward, true);
@@ -183,8 +185,8 @@ TEST(CudaSumRows, adds_up_rows_of_any_length) {
 
 // sum_t u_t K_w(b_t) = sum_j w_j K_u(r_j), the roots b_t being those of any levels.
 TEST(CudaSpread, is_the_adjoint_of_gather) {
-  for (const std::ptrdiff_t m : {1, 5, 300, 1100}) {
-    for (const double alpha : {0.01, 1.0, 50.0}) {
+  for (const std::ptrdiff_t m : test::cases<std::ptrdiff_t>({1, 5, 300, 1100})) {
+    for (const double alpha : test::cases({0.01, 50.0, 1.0})) {
       const std::ptrdiff_t rows = 2, n = 257;
       Draw draw(static_cast<unsigned>(m));
       const std::vector<double> x = draw.normals(rows * n);

@@ -1,23 +1,16 @@
 // Rows of every kind on the device against the CPU, each within what the table allows: long and
-// short, of all families, with infinities, in all types; and the same bits in whatever order threads
-// run.
+// short, of all families, with infinities, in all types; and the same bits in whatever order
+// threads run.
 #include <gtest/gtest.h>
 
 #include "cuda_operations.h"
 #include "exact.h"
-#include "executor/schedule.h"
+#include "schedules.h"
 
 namespace lapsum::test {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-
-// Races do not depend on what rows hold, and a run that looks for them takes five times as long.
-#ifdef __SANITIZE_THREAD__
-#define SKIP_WHERE_RACES_ARE_SOUGHT() GTEST_SKIP() << "of_many_lengths looks for the same races"
-#else
-#define SKIP_WHERE_RACES_ARE_SOUGHT()
-#endif
 
 /// body(on_device, on_cpu) for every operation; the CPU computes in double.
 template <class T, class E, class Body>
@@ -55,7 +48,8 @@ testing::AssertionResult agrees(double got, double want, Real error) {
   return testing::AssertionFailure() << "got " << got << ", want " << want << " within " << slack;
 }
 
-/// Compares all results of one row. Both sides are within the table's line for float64 of the truth.
+/// Compares all results of one row. Both sides are within the table's line for float64 of the
+/// truth.
 template <class E>
 void expect_agreement(const Operation<double>& op, const Batch& batch, const Results& got,
                       const Results& want) {
@@ -132,14 +126,19 @@ void compare(const Operation<T>& on_device, const Operation<double>& on_cpu, Bat
   }
 }
 
-bool has_matrix(const Operation<double>& op) { return op.shape(10, 0).length == 100; }
+/// Those lengths at which the operation, whose result may be a matrix, is not too slow here.
+std::vector<std::ptrdiff_t> lengths(const Operation<double>& op, std::vector<std::ptrdiff_t> all) {
+  const bool has_matrix = op.shape(10, 0).length == 100;
+  if (has_matrix) std::erase_if(all, [](std::ptrdiff_t n) { return n > 200; });
+  const bool is_mask = std::string_view(op.name).ends_with("soft_topk");
+  return cases(all, is_mask ? 2 : 1);  // masks have other kernels for short rows
+}
 
 // Tiles have 1024 entries.
 TEST(CudaRows, of_many_lengths) {
   for_each_pair<double, double>([](const auto& on_device, const auto& on_cpu) {
-    for (const std::ptrdiff_t n : {31, 33, 1024, 1025, 2500}) {
-      if (has_matrix(on_cpu) && n > 200) continue;
-      for (const double alpha : {0.05, -3.0}) {
+    for (const std::ptrdiff_t n : lengths(on_cpu, {31, 33, 1024, 2500, 1025})) {
+      for (const double alpha : cases({0.05, -3.0})) {
         SCOPED_TRACE(testing::Message() << "n = " << n << ", alpha = " << alpha);
         compare<double, double>(
             on_device, on_cpu,
@@ -154,8 +153,7 @@ TEST(CudaRows, of_many_families) {
   for_each_pair<double, double>([](const auto& on_device, const auto& on_cpu) {
     for (const Family& family : kFamilies) {
       for (const double alpha : {0.01, 30.0}) {
-        for (const std::ptrdiff_t n : {65, 1100}) {
-          if (has_matrix(on_cpu) && n > 200) continue;
+        for (const std::ptrdiff_t n : lengths(on_cpu, {65, 1100})) {
           SCOPED_TRACE(testing::Message() << family.name << ", n = " << n << ", alpha = " << alpha);
           compare<double, double>(on_device, on_cpu, make_batch(on_cpu, family, 1, n, alpha));
         }
@@ -168,8 +166,7 @@ template <class E>
 void expect_infinities() {
   using T = std::conditional_t<std::is_same_v<E, double>, double, float>;
   for_each_pair<T, E>([](const auto& on_device, const auto& on_cpu) {
-    for (const std::ptrdiff_t n : {5, 40, 1025}) {
-      if (has_matrix(on_cpu) && n > 200) continue;
+    for (const std::ptrdiff_t n : lengths(on_cpu, {5, 40, 1025})) {
       SCOPED_TRACE(testing::Message() << "n = " << n);
       Batch batch = make_batch(on_cpu, family("normal"), 5, n, 0.5);
       for (std::ptrdiff_t i = 0; i < 5; ++i) {  // more and more of them: all, in the last row
@@ -192,25 +189,24 @@ TEST(CudaRows, with_infinities) {
   expect_infinities<cuda::Half>();
 }
 
+constexpr std::ptrdiff_t kRows = kSeeksRaces ? 1 : 3;
+
 TEST(CudaRows, of_float) {
   for_each_pair<float, float>([](const auto& on_device, const auto& on_cpu) {
-    for (const std::ptrdiff_t n : {1, 2, 7, 64, 1500}) {
-      if (has_matrix(on_cpu) && n > 200) continue;
+    for (const std::ptrdiff_t n : lengths(on_cpu, {1, 2, 7, 1500, 64, 1100})) {
       SCOPED_TRACE(testing::Message() << "n = " << n);
       compare<float, float>(on_device, on_cpu,
-                            make_batch(on_cpu, family("ties"), 3, n, 0.1, Order::descending));
+                            make_batch(on_cpu, family("ties"), kRows, n, 0.1, Order::descending));
     }
   });
 }
 
 template <class E>
 void expect_short_type() {
-  SKIP_WHERE_RACES_ARE_SOUGHT();
   for_each_pair<float, E>([](const auto& on_device, const auto& on_cpu) {
-    for (const std::ptrdiff_t n : {1, 3, 50, 1100}) {
-      if (has_matrix(on_cpu) && n > 200) continue;
+    for (const std::ptrdiff_t n : lengths(on_cpu, {1, 3, 50, 1100})) {
       SCOPED_TRACE(testing::Message() << "n = " << n);
-      compare<float, E>(on_device, on_cpu, make_batch(on_cpu, family("normal"), 3, n, 0.25));
+      compare<float, E>(on_device, on_cpu, make_batch(on_cpu, family("normal"), kRows, n, 0.25));
     }
   });
 }
@@ -220,6 +216,7 @@ TEST(CudaRows, of_bfloat16) { expect_short_type<cuda::Bfloat16>(); }
 
 // Beyond 65 535, a limit of some dimensions of a grid. Equal rows have equal results.
 TEST(CudaRows, in_large_numbers) {
+  SKIP_WHERE_RACES_ARE_SOUGHT();
   for (const Operation<float>& op : cuda_operations<float>()) {
     if (std::string_view(op.name) != "soft_rank" && std::string_view(op.name) != "soft_quantile") {
       continue;
@@ -246,11 +243,10 @@ TEST(CudaRows, have_the_same_bits_in_whatever_order_threads_run) {
   SKIP_WHERE_RACES_ARE_SOUGHT();
   for (const Operation<double>& op : cuda_operations<double>()) {
     SCOPED_TRACE(op.name);
-    for (const auto& [rows, n] : {std::pair{37, 9}, std::pair{2, 1500}}) {
-      if (has_matrix(op) && n > 200) continue;
-      const Batch batch = make_batch(op, family("ties"), rows, n, 0.1);
+    for (const std::ptrdiff_t n : lengths(op, {9, 1500})) {
+      const Batch batch = make_batch(op, family("ties"), n < 10 ? 37 : 2, n, 0.1);
       const std::vector<double> want = evaluate(op, batch).all();
-      executor::under_every_schedule(
+      under_every_schedule(
           [&] { EXPECT_TRUE(same_bits(evaluate(op, batch).all(), want)) << "n = " << n; });
     }
   }

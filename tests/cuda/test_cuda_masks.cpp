@@ -7,6 +7,7 @@
 #include "cuda/primitives/mask.h"
 #include "cuda_operations.h"
 #include "exact.h"
+#include "schedules.h"
 
 namespace lapsum::test {
 namespace {
@@ -56,9 +57,9 @@ std::vector<Operation<T>> cut_operations() {
 TYPED_TEST(CudaMasks, are_their_definitions_however_rows_are_cut) {
   using T = TypeParam;
   for (const Operation<T>& op : cut_operations<T>()) {
-    for (const std::ptrdiff_t n : {2, 8}) {
-      for (const double alpha : {0.05, -0.7}) {
-        for (const char* name : {"normal", "ties", "clusters"}) {
+    for (const std::ptrdiff_t n : cases<std::ptrdiff_t>({2, 8})) {
+      for (const double alpha : cases({0.05, -0.7})) {
+        for (const char* name : cases({"ties", "clusters", "normal"})) {
           SCOPED_TRACE(testing::Message()
                        << op.name << " of " << name << ", n = " << n << ", alpha = " << alpha);
           const Batch row = make_batch(op, family(name), 1, n, alpha, Order::descending);
@@ -75,6 +76,7 @@ TYPED_TEST(CudaMasks, are_their_definitions_however_rows_are_cut) {
 
 // Levels beyond the ends, elements at both infinities, NaN: as on the CPU.
 TYPED_TEST(CudaMasks, agree_with_the_cpu_at_the_edges_however_rows_are_cut) {
+  SKIP_WHERE_RACES_ARE_SOUGHT();
   using T = TypeParam;
   constexpr double kInf = std::numeric_limits<double>::infinity();
   for (const Operation<T>& op : cut_operations<T>()) {
@@ -100,12 +102,10 @@ TYPED_TEST(CudaMasks, agree_with_the_cpu_at_the_edges_however_rows_are_cut) {
   }
 }
 
-// More rows than one dimension of a grid once could have. Most of them choose nothing, which is quickly
-// done; the others are what they are alone.
+// More rows than one dimension of a grid once could have. Most of them choose nothing, which is
+// quickly done; the others are what they are alone.
 TEST(CudaManyRows, each_have_their_own_mask) {
-#ifdef __SANITIZE_THREAD__
-  GTEST_SKIP() << "no other races than in a few rows";
-#endif
+  SKIP_UNDER_SANITIZERS();
   constexpr std::ptrdiff_t kRows = 65541;
   constexpr std::ptrdiff_t kLength = 3;
   const Operation<float>& op = cuda_operation<float>("soft_topk");
