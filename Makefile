@@ -11,10 +11,11 @@ FORMATTED := $(shell find include src python/bindings tests/cpp tests/cuda bench
 EXPERIMENTS := sorting knn topk autoencoder
 export CMAKE_BUILD_PARALLEL_LEVEL ?= $(shell nproc)
 
-.PHONY: test test-cpp test-sanitize test-cuda test-consumer test-python demo bench bench-short \
-        bench-cpp experiments $(EXPERIMENTS:%=experiment-%) lint format clean
+.PHONY: test test-cpp test-sanitize test-cuda test-nvcc test-gpu cuda-resources test-consumer \
+        test-python demo bench bench-short bench-cpp experiments $(EXPERIMENTS:%=experiment-%) \
+        lint format clean
 
-test: test-cpp test-sanitize test-consumer test-python
+test: test-cpp test-sanitize test-consumer test-nvcc test-python
 
 test-cpp: build/system.stamp
 	cmake --preset test
@@ -31,10 +32,46 @@ test-cuda: build/system.stamp
 	cmake --build --preset cuda
 	ctest --preset cuda
 
+# An installed lapsum with CUDA from $(1), and the example that uses it.
+define CUDA_EXAMPLE
+	cmake --install build/$(1) --prefix build/installed-$(1)
+	cmake -G Ninja -S examples/cuda -B build/example-$(1) -DCMAKE_BUILD_TYPE=Release \
+	      -DCMAKE_PREFIX_PATH=$(CURDIR)/build/installed-$(1)
+	cmake --build build/example-$(1)
+endef
+
+# Kernels through the compiler for GPUs: what they take of one, and a program that links them, which
+# ends with 2 where there is no GPU.
+test-nvcc: build/system.stamp
+ifeq ($(shell command -v nvcc),)
+	@echo "test-nvcc: skipped. There is no nvcc, so no kernel was compiled for a GPU, and its" \
+	      "registers and spills were not checked against tests/cuda/resources.csv."
+else
+	cmake --preset nvcc
+	cmake --build --preset nvcc
+	ctest --preset nvcc
+	$(call CUDA_EXAMPLE,nvcc)
+	build/example-nvcc/lapsum_cuda_example || test $$? -eq 2
+endif
+
+# All tests of kernels, on the GPU of this machine.
+test-gpu: build/system.stamp
+	cmake --preset gpu
+	cmake --build --preset gpu
+	$(call CUDA_EXAMPLE,gpu)
+	@build/example-gpu/lapsum_cuda_example || \
+	  { echo "test-gpu: all is built, but NOTHING WAS TESTED: see the line above" >&2; exit 1; }
+	ctest --preset gpu
+
+# Registers, spills, shared memory and occupancy of every kernel, for all architectures.
+cuda-resources: build/system.stamp
+	cmake --preset gpu
+	cmake --build --preset gpu --target resources
+
 test-consumer: build/system.stamp
-	cmake --preset release
-	cmake --build --preset release
-	cmake --install build/release --prefix build/installed
+	cmake --preset test
+	cmake --build --preset test --target lapsum
+	cmake --install build/test --prefix build/installed
 	cmake -G Ninja -S examples/consumer -B build/consumer -DCMAKE_BUILD_TYPE=Release \
 	      -DCMAKE_PREFIX_PATH=$(CURDIR)/build/installed
 	cmake --build build/consumer
@@ -68,6 +105,7 @@ lint: build/test-tools.stamp
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+	$(PYTHON) tests/cuda/resources.py --docs
 
 format: build/test-tools.stamp
 	$(VENV)/bin/clang-format -i $(FORMATTED)
