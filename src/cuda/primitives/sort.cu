@@ -102,6 +102,8 @@ template <class K>
 void radix_sort(Queue& queue, const K* keys, K* sorted_keys, const Index* from, Index* to,
                 std::ptrdiff_t count, int first_bit, int last_bit) {
   const Queue::Scope scope(queue);
+  int device = 0;
+  check(cudaGetDevice(&device));  // without one, CUB would speak of an invalid ordinal
   std::size_t bytes = 0;
   const auto sort = [&](void* scratch) {
     check(cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, sorted_keys, from, to, count,
