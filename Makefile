@@ -54,14 +54,17 @@ else
 	build/example-nvcc/lapsum_cuda_example || test $$? -eq 2
 endif
 
-# All tests of kernels, on the GPU of this machine.
-test-gpu: build/system.stamp
+# All tests of kernels, on the GPU of this machine, and of torch with them.
+test-gpu: build/test-tools.stamp
 	cmake --preset gpu
 	cmake --build --preset gpu
 	$(call CUDA_EXAMPLE,gpu)
 	@build/example-gpu/lapsum_cuda_example || \
 	  { echo "test-gpu: all is built, but NOTHING WAS TESTED: see the line above" >&2; exit 1; }
 	ctest --preset gpu
+	rm -f build/package.stamp
+	$(PIP) --no-build-isolation --no-deps --force-reinstall . -C cmake.define.LAPSUM_CUDA=ON
+	$(PYTHON) -m pytest tests/python/test_torch_gpu.py
 
 # Registers, spills, shared memory and occupancy of every kernel, for all architectures.
 cuda-resources: build/system.stamp
