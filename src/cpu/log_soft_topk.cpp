@@ -13,6 +13,8 @@ namespace {
 constexpr double kLeast = 1e-20;
 
 struct LogTopK {
+  static constexpr bool is_cdf = false;
+
   template <class T>
   static void values(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,
                      T* out) {

@@ -11,6 +11,8 @@ namespace lapsum::cpu {
 namespace {
 
 struct TopK {
+  static constexpr bool is_cdf = true;
+
   template <class T>
   static void values(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,
                      T* p) {

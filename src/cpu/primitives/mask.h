@@ -1,6 +1,9 @@
 // Masks over rows, forward, reverse and tangent: what soft top-k and its logarithm share.
 #pragma once
 
+#include <vector>
+
+#include "cpu/primitives/laned_rows.h"
 #include "cpu/primitives/laplace.h"
 #include "cpu/primitives/masked_row.h"
 #include "cpu/primitives/softmax.h"
@@ -16,6 +19,7 @@ struct Slopes {
 };
 
 // A Mask gives the three maps in which soft top-k and its logarithm differ:
+//   is_cdf                              whether it is F(z), which lanes write themselves
 //   values(x, n, sign, b, alpha, out)   the mask at a finite threshold
 //   slopes(softmax, arena)              the Slopes there
 //   saturated(p, dp/dk)                 the same for an element that has none
@@ -42,6 +46,21 @@ void fill_masks(const MaskedRow<T>& row, Rows<T> out, int threads) {
   }
 }
 
+/// The thresholds of a batch as far as they are known before its rows are visited: those that are
+/// saved, or those of short rows, solved to `keep` if given, else to `own`. Null: there are none.
+template <class T>
+const Threshold* known_thresholds(Rows<const T> x, const Levels& k, const PerRow& alpha,
+                                  const Threshold* saved, Threshold* keep,
+                                  std::vector<Threshold>& own, Order order, Threads threads) {
+  if (saved || !fits_lanes<T>(x.length)) return saved;
+  if (!keep) own.resize(static_cast<std::size_t>(x.count * k.count()));
+  Threshold* b = keep ? keep : own.data();
+  if constexpr (std::is_same_v<T, float>) {
+    solve_short_rows(x, k, alpha, b, {}, order, threads, [](auto&&...) {});
+  }
+  return b;
+}
+
 /// out = Mask(x), as lapsum/soft_topk.h says.
 template <class Mask, class T>
 void mask(Rows<const T> x, const Levels& k, const PerRow& alpha, Rows<T> out, Threshold* keep,
@@ -49,7 +68,15 @@ void mask(Rows<const T> x, const Levels& k, const PerRow& alpha, Rows<T> out, Th
   const auto body = [&](std::ptrdiff_t i, const MaskedRow<T>& row, Arena&, int inner) {
     fill_masks<Mask>(row, Rows<T>(out[i * k.count()], k.count(), x.length, out.stride), inner);
   };
-  for_each_masked_row(x, k, alpha, nullptr, keep, order, threads, body);
+  if constexpr (Mask::is_cdf && std::is_same_v<T, float>) {
+    if (fits_lanes<T>(x.length)) {
+      const auto fill = [](const MaskedRow<T>& row, Rows<T> p) { fill_masks<Mask>(row, p, 1); };
+      return solve_short_rows(x, k, alpha, keep, out, order, threads, fill);
+    }
+  }
+  std::vector<Threshold> own;
+  const Threshold* b = known_thresholds(x, k, alpha, nullptr, keep, own, order, threads);
+  for_each_masked_row(x, k, alpha, b, keep, order, threads, body);
 }
 
 /// With u, unit and q: gr = unit / alpha (<u, g> q - u g), gk = per_level <u, g> / total,
@@ -58,6 +85,8 @@ template <class Mask, class T>
 void mask_vjp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Threshold* saved,
               Rows<const T> g, Rows<T> gx, double* gk, double* galpha, Order order,
               Threads threads) {
+  std::vector<Threshold> own;
+  saved = known_thresholds(x, k, alpha, saved, nullptr, own, order, threads);
   const auto body = [&](std::ptrdiff_t i, const MaskedRow<T>& row, Arena& arena, int inner) {
     const std::ptrdiff_t n = x.length;
     const Rows<const T> given(g[i * k.count()], k.count(), n, g.stride);
@@ -119,6 +148,8 @@ template <class Mask, class T>
 void mask_jvp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Threshold* saved,
               Rows<const T> dx, const double* dk, const double* dalpha, Rows<T> dout, Order order,
               Threads threads) {
+  std::vector<Threshold> own;
+  saved = known_thresholds(x, k, alpha, saved, nullptr, own, order, threads);
   const auto body = [&](std::ptrdiff_t i, const MaskedRow<T>& row, Arena& arena, int inner) {
     const Rows<T> all(dout[i * k.count()], k.count(), x.length, dout.stride);
     if (dx.data && !dk && !dalpha && Mask::try_jvp(row, dx[i], all, arena, inner)) return;

@@ -77,16 +77,22 @@ void for_each_masked_row(Rows<const T> x, std::ptrdiff_t levels, const PerRow& a
                });
 }
 
+/// b = the thresholds of a row at the levels k, every element counting one; NaN if alpha is invalid.
+template <class T>
+void solve_row(const MaskedRow<T>& row, std::span<const double> k, std::span<Threshold> b,
+               Arena& arena, int threads) {
+  if (!row.orientation.valid) return std::fill(b.begin(), b.end(), Threshold{kNaN, 0});
+  solve_thresholds(row.x, row.n, row.orientation.sign, k, row.orientation.alpha, b, arena, threads);
+}
+
 /// The same at the levels k, every element counting one.
 template <class T, class Body>
 void for_each_masked_row(Rows<const T> x, const Levels& k, const PerRow& alpha,
                          const Threshold* saved, Threshold* keep, Order order, Threads threads,
                          Body&& body) {
   const auto solve = [&](std::ptrdiff_t i, const MaskedRow<T>& row, std::span<Threshold> b,
-                         Arena& arena, int inner) {
-    solve_thresholds(row.x, row.n, row.orientation.sign, {k[i], b.size()}, row.orientation.alpha, b,
-                     arena, inner);
-  };
+                         Arena& arena,
+                         int inner) { solve_row(row, {k[i], b.size()}, b, arena, inner); };
   for_each_masked_row(x, k.count(), alpha, saved, keep, order, threads, solve, body);
 }
 

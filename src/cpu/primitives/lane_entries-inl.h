@@ -1,0 +1,242 @@
+// Rows of float laid out for vectors, in two ways that come to the same bits: a tile has a row in
+// each lane, a row alone goes through all lanes. A sum over a row is made of as many sums as there
+// are lanes, one for each place modulo their number, which are then added by halving.
+// Included once per instruction set, after hwy/highway.h and decay-inl.h.
+#if defined(LAPSUM_LANE_ENTRIES_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef LAPSUM_LANE_ENTRIES_INL_H
+#undef LAPSUM_LANE_ENTRIES_INL_H
+#else
+#define LAPSUM_LANE_ENTRIES_INL_H
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+#include "cpu/primitives/arena.h"
+#include "cpu/primitives/interleave-inl.h"
+#include "cpu/primitives/lanes.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace lapsum::cpu::HWY_NAMESPACE {
+
+using VF = hn::Vec<DF>;
+using MF = hn::Mask<DF>;
+
+constexpr auto kWidth = static_cast<std::ptrdiff_t>(hn::MaxLanes(DF()));
+constexpr auto kHalf = static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
+constexpr std::ptrdiff_t kHalves = kWidth / kHalf;
+
+/// As many doubles as a vector has floats.
+struct Wide {
+  V half[kHalves];
+};
+
+/// Its halves are value(h).
+template <class Value>
+HWY_INLINE Wide wide(Value value) {
+  Wide out;
+  for (std::ptrdiff_t h = 0; h < kHalves; ++h) out.half[h] = value(h);
+  return out;
+}
+HWY_INLINE Wide load_lanes(const double* from) {
+  return wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::LoadU(D(), from + h * kHalf); });
+}
+HWY_INLINE void store_lanes(const Wide& v, double* to) {
+  for (std::ptrdiff_t h = 0; h < kHalves; ++h) hn::StoreU(v.half[h], D(), to + h * kHalf);
+}
+HWY_INLINE Wide widen(VF v) {
+  float lanes[kWidth];
+  hn::StoreU(v, DF(), lanes);
+  return wide([&](std::ptrdiff_t h) HWY_ATTR { return load_wide(D(), lanes + h * kHalf); });
+}
+HWY_INLINE VF narrowed(const Wide& v) {
+  const hn::Rebind<float, D> half;
+#if HWY_TARGET == HWY_SCALAR
+  return hn::DemoteTo(half, v.half[0]);
+#else
+  return hn::Combine(DF(), hn::DemoteTo(half, v.half[1]), hn::DemoteTo(half, v.half[0]));
+#endif
+}
+
+HWY_INLINE VF add(VF a, VF b) { return hn::Add(a, b); }
+HWY_INLINE Wide add(const Wide& a, const Wide& b) {
+  return wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Add(a.half[h], b.half[h]); });
+}
+template <class Vector, class Mask>
+HWY_INLINE Vector add_if(Mask mask, Vector sum, Vector v) {
+#if HWY_TARGET <= HWY_AVX3
+  return hn::IfThenElse(mask, hn::Add(sum, v), sum);
+#else
+  return hn::Add(sum, hn::IfThenElseZero(mask, v));
+#endif
+}
+
+// A total over lanes, in all of them.
+template <class Number>
+HWY_INLINE Number halved(Number* lanes) {
+  for (std::ptrdiff_t w = kWidth / 2; w > 0; w /= 2) {
+    for (std::ptrdiff_t l = 0; l < w; ++l) lanes[l] += lanes[l + w];
+  }
+  return lanes[0];
+}
+HWY_INLINE VF spread_total(VF v) {
+  HWY_ALIGN float lanes[kWidth];
+  hn::Store(v, DF(), lanes);
+  return hn::Set(DF(), halved(lanes));
+}
+HWY_INLINE Wide spread_total(const Wide& v) {
+  HWY_ALIGN double lanes[kWidth];
+  store_lanes(v, lanes);
+  const V total = hn::Set(D(), halved(lanes));
+  return wide([&](std::ptrdiff_t) HWY_ATTR { return total; });
+}
+
+/// Sums of vectors of type VF or Wide.
+template <class Vector, int kCount>
+struct Sums {
+  HWY_INLINE Sums() {
+    for (Vector& v : sum) {
+      if constexpr (std::is_same_v<Vector, Wide>) {
+        v = wide([](std::ptrdiff_t) HWY_ATTR { return hn::Zero(D()); });
+      } else {
+        v = hn::Zero(DF());
+      }
+    }
+  }
+  HWY_INLINE Sums& operator+=(const Sums& other) {
+    for (int i = 0; i < kCount; ++i) sum[i] = add(sum[i], other.sum[i]);
+    return *this;
+  }
+
+  Vector sum[kCount];
+};
+
+/// Entries of up to kWidth rows of n elements, if kTile: entry j * kWidth + l is element j of row
+/// l. Else those of one row, and up to the end of the last vector its padding. Numbers of a row,
+/// its sums too, are in its lane of a tile, and in all lanes if it is alone.
+template <bool kTile>
+class Entries {
+ public:
+  explicit Entries(std::ptrdiff_t n)
+      : n_(n), count_(kTile ? n * kWidth : (n + kWidth - 1) / kWidth * kWidth) {}
+
+  /// Room for entries, beginning with a cache line: a vector across two costs twice.
+  template <class Number>
+  Number* room(Arena& arena) const {
+    constexpr std::size_t kLine = 64;
+    const std::span<Number> data = arena.take<Number>(count_ + kLine / sizeof(Number));
+    void* begin = data.data();
+    std::size_t space = data.size_bytes();
+    return static_cast<Number*>(std::align(kLine, space - kLine, begin, space));
+  }
+
+  /// to = sign * rows, padded.
+  HWY_INLINE void fill(const float* const* rows, VF sign, float padding, float* to) const {
+    if constexpr (kTile) {
+      interleave(DF(), rows, n_, [&](std::ptrdiff_t j, VF v) HWY_ATTR {
+        hn::StoreU(hn::Mul(sign, v), DF(), to + j * kWidth);
+      });
+    } else {
+      std::ptrdiff_t e = 0;
+      for (; e + kWidth <= n_; e += kWidth) {
+        hn::StoreU(hn::Mul(sign, hn::LoadU(DF(), rows[0] + e)), DF(), to + e);
+      }
+      const float turn = hn::GetLane(sign);
+      for (; e < n_; ++e) to[e] = turn * rows[0][e];
+      pad(to, padding);
+    }
+  }
+  void pad(float* entries, float value) const {
+    if constexpr (!kTile) std::fill(entries + n_, entries + count_, value);
+  }
+
+  /// rows = value(e), for vectors of entries; rows without a place are left out.
+  template <class Value>
+  HWY_INLINE void bring_home(Value value, std::span<float* const> rows, Arena& arena) const {
+    if constexpr (kTile) {
+      float* nowhere = arena.take<float>(n_).data();
+      float* to[kWidth];
+      for (std::size_t l = 0; l < kWidth; ++l)
+        to[l] = l < rows.size() && rows[l] ? rows[l] : nowhere;
+      separate(DF(), n_, [&](std::ptrdiff_t j) HWY_ATTR { return value(j * kWidth); }, to);
+    } else if (rows[0]) {
+      std::ptrdiff_t e = 0;
+      for (; e + kWidth <= n_; e += kWidth) hn::StoreU(value(e), DF(), rows[0] + e);
+      if (e == n_) return;
+      HWY_ALIGN float last[kWidth];
+      hn::Store(value(e), DF(), last);
+      std::copy_n(last, n_ - e, rows[0] + e);
+    }
+  }
+
+  /// body(e) for vectors of entries.
+  template <class Body>
+  HWY_INLINE void for_each_vector(Body body) const {
+    const std::ptrdiff_t count = count_;
+    for (std::ptrdiff_t e = 0; e < count; e += kWidth) body(e);
+  }
+
+  /// The sums of what body(sums, e) adds for vectors of entries.
+  template <class Vector, int kCount, class Body>
+  HWY_INLINE Sums<Vector, kCount> add_up(Body body) const {
+    using Part = Sums<Vector, kCount>;
+    if constexpr (kTile) {
+      static_assert(kWidth % 2 == 0 || kWidth == 1);
+      constexpr std::ptrdiff_t kTogether = std::min<std::ptrdiff_t>(kWidth, 2);
+      const std::ptrdiff_t whole = n_ / kWidth * kWidth;
+      Part parts[kWidth];
+      for (std::ptrdiff_t place = 0; place < kWidth; place += kTogether) {
+        Part one, two;
+        for (std::ptrdiff_t j = place; j < whole; j += kWidth) {
+          body(one, j * kWidth);
+          if constexpr (kTogether == 2) body(two, (j + 1) * kWidth);
+        }
+        if (whole + place < n_) body(one, (whole + place) * kWidth);
+        if (kTogether == 2 && whole + place + 1 < n_) body(two, (whole + place + 1) * kWidth);
+        parts[place] = one;
+        if constexpr (kTogether == 2) parts[place + 1] = two;
+      }
+      return halved(parts);
+    } else {
+      Part all;
+      for_each_vector([&](std::ptrdiff_t e) HWY_ATTR { body(all, e); });
+      for (Vector& v : all.sum) v = spread_total(v);
+      return all;
+    }
+  }
+
+  /// The count, the largest or the smallest over a row, as far as lanes are not rows of their own.
+  static HWY_INLINE VF count(VF v) {
+    if constexpr (kTile) return v;
+    return hn::SumOfLanes(DF(), v);  // of whole numbers: exact in any order
+  }
+  static HWY_INLINE VF largest(VF v) {
+    if constexpr (kTile) return v;
+    return hn::MaxOfLanes(DF(), v);
+  }
+  static HWY_INLINE VF smallest(VF v) {
+    if constexpr (kTile) return v;
+    return hn::MinOfLanes(DF(), v);
+  }
+
+ private:
+  std::ptrdiff_t n_, count_;
+};
+
+/// solve(entries, part) for up to kWidth rows of n elements, together or one by one. A tile costs
+/// the same for one row as for all.
+template <class Row, class Solve>
+HWY_INLINE void for_each_layout(std::span<Row> rows, std::ptrdiff_t n, Layout layout, Solve solve) {
+  const bool fits = 4 * std::ssize(rows) > kWidth;
+  if (layout == Layout::tile || (layout == Layout::shorter && fits)) {
+    return solve(Entries<true>(n), rows);
+  }
+  for (Row& row : rows) solve(Entries<false>(n), std::span<Row>(&row, 1));
+}
+
+}  // namespace lapsum::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif

@@ -1,0 +1,51 @@
+// Thresholds and masks of a batch of short rows, several rows at a time; those that lanes give up
+// on go alone. Which way a row goes depends on the row alone.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <type_traits>
+
+#include "cpu/primitives/lanes.h"
+#include "cpu/primitives/masked_row.h"
+
+namespace lapsum::cpu {
+
+/// Whether lanes take rows of this type and length.
+template <class T>
+bool fits_lanes(std::ptrdiff_t length) {
+  return std::is_same_v<T, float> && length > 0 && length <= kLaneLength && lane_rows() > 0;
+}
+
+/// The thresholds of all rows at all levels, to b, and their masks F(z) to p, as far as they are
+/// given. fill(row, p) writes the mask of a row that has gone alone.
+template <class Fill>
+void solve_short_rows(Rows<const float> x, const Levels& k, const PerRow& alpha, Threshold* b,
+                      Rows<float> p, Order order, Threads threads, Fill&& fill) {
+  const std::ptrdiff_t levels = k.count(), all = x.count * levels, most = lane_rows();
+  const auto on_group = [&](std::ptrdiff_t group, Arena& arena, int) {
+    const std::ptrdiff_t first = group * most, count = std::min(most, all - first);
+    std::array<Lane, kMostLanes> lanes;
+    for (std::ptrdiff_t l = 0; l < count; ++l) {
+      const std::ptrdiff_t at = first + l, i = at / levels;
+      const Orientation o(alpha[i], order);
+      lanes[l] = {x[i], o.sign, k[i][at % levels], o.alpha, p.data ? p[at] : nullptr};
+    }
+    solve_lanes({lanes.data(), static_cast<std::size_t>(count)}, x.length, arena);
+    for (std::ptrdiff_t l = 0; l < count; ++l) {
+      const std::ptrdiff_t at = first + l;
+      Lane& lane = lanes[l];
+      if (!lane.solved) {
+        const Arena::Scope scope(arena);
+        const Orientation o(alpha[at / levels], order);
+        const MaskedRow<float> row{lane.x, x.length, o, {&lane.b, 1}};
+        solve_row(row, {&lane.k, 1}, {&lane.b, 1}, arena, 1);
+        if (lane.p) fill(row, Rows<float>(lane.p, 1, x.length));
+      }
+      if (b) b[at] = lane.b;
+    }
+  };
+  for_each_row((all + most - 1) / most, most * x.length, threads, on_group);
+}
+
+}  // namespace lapsum::cpu

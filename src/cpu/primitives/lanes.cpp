@@ -1,0 +1,168 @@
+// Highway compiles everything inside HWY_NAMESPACE once per instruction set.
+#include "cpu/primitives/lanes.h"
+
+#include <limits>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/primitives/lanes.cpp"
+#include <hwy/foreach_target.h>
+// clang-format off: these must follow foreach_target.h
+#include <hwy/highway.h>
+#include <hwy/contrib/math/math-inl.h>
+#include "cpu/primitives/decay-inl.h"
+#include "cpu/primitives/lane_search-inl.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace lapsum::cpu::HWY_NAMESPACE {
+
+// Exact steps, from where the search has come: at b the decayed sums of both sides and the count
+// give the root as if no value lay between, as math::solve_interval does. The last step is so small
+// that the mask takes it to first order.
+template <bool kTile>
+class LaneSolve {
+  static constexpr double kSmall = 4e-5;
+
+ public:
+  LaneSolve(Entries<kTile> entries, const LaneSearch<kTile>& found, Arena& arena)
+      : entries_(entries),
+        r_(found.values()),
+        p_(entries.template room<double>(arena)),
+        k_(found.k()),
+        alpha_(found.alpha()),
+        anchor_(found.anchor()),
+        offset_(found.offset()),
+        wanted_(found.wanted()) {}
+
+  HWY_INLINE void run() {
+    constexpr int kMostSteps = 4;
+    for (int steps = 1;; ++steps) {
+      step_ = next_step();
+      const VF size = hn::Abs(narrowed(step_));
+      const MF small = hn::Le(size, floats(kSmall));
+      solved_ = hn::And(wanted_, small);
+      const MF going = hn::AndNot(small, hn::And(wanted_, hn::Lt(size, floats(1e30))));
+      if (steps == kMostSteps || hn::AllFalse(DF(), going)) return;
+      const Wide goes = widen(hn::IfThenElseZero(going, floats(1)));
+      offset_ = wide([&](std::ptrdiff_t h) HWY_ATTR {
+        const auto mask = hn::Gt(goes.half[h], hn::Zero(D()));
+        return hn::IfThenElse(mask, moved(h), offset_.half[h]);
+      });
+    }
+  }
+
+  HWY_INLINE void write(std::span<Lane> rows, Arena& arena) const {
+    double anchor[kWidth], offset[kWidth];
+    float solved[kWidth];
+    float* to[kWidth];
+    store_lanes(anchor_, anchor);
+    store_lanes(wide([&](std::ptrdiff_t h) HWY_ATTR { return moved(h); }), offset);
+    hn::StoreU(hn::IfThenElseZero(solved_, floats(1)), DF(), solved);
+    bool masks = false;
+    for (std::size_t l = 0; l < rows.size(); ++l) {
+      rows[l].solved = solved[l] != 0;
+      rows[l].b = {anchor[l], offset[l]};
+      to[l] = rows[l].solved ? rows[l].p : nullptr;
+      masks |= to[l] != nullptr;
+    }
+    if (!masks) return;
+    const Wide step = step_;
+    const double* const p_at = p_;
+    const auto mask = [&](std::ptrdiff_t at) HWY_ATTR {
+      return narrowed(wide([&](std::ptrdiff_t h) HWY_ATTR {
+        const D d;
+        const V old = hn::LoadU(d, p_at + at + h * kHalf);
+        const V slope = hn::Min(old, hn::Sub(hn::Set(d, 1.0), old));
+        const V p = hn::MulAdd(slope, step.half[h], old);
+        // Denormal floats are slow and of no use.
+        return hn::IfThenElseZero(hn::Ge(p, hn::Set(d, 0x1p-125)), p);
+      }));
+    };
+    entries_.bring_home(mask, {to, rows.size()}, arena);
+  }
+
+ private:
+  HWY_INLINE V moved(std::ptrdiff_t h) const {
+    return hn::MulAdd(alpha_.half[h], step_.half[h], offset_.half[h]);
+  }
+
+  // How far the root is, in units of alpha. Leaves the mask as it is here.
+  HWY_INLINE Wide next_step() {
+    const D d;
+    const float* const r_at = r_;
+    double* const p_at = p_;
+    const Wide rate = wide([&](std::ptrdiff_t h)
+                               HWY_ATTR { return hn::Div(hn::Set(d, kLog2e), alpha_.half[h]); });
+    const Wide start = wide([&](std::ptrdiff_t h) HWY_ATTR {
+      return hn::Mul(hn::Add(anchor_.half[h], offset_.half[h]), rate.half[h]);
+    });
+    const auto s =
+        entries_.template add_up<Wide, 3>([&](Sums<Wide, 3>& sums, std::ptrdiff_t at) HWY_ATTR {
+          for (std::ptrdiff_t h = 0; h < kHalves; ++h) {
+            const V r = load_wide(d, r_at + at + h * kHalf);
+            const V octaves = hn::NegMulAdd(r, rate.half[h], start.half[h]);
+            const Decay<float, 1> half;
+            const V e = half(d, hn::Min(hn::Abs(octaves), hn::Set(d, half.kZero)));
+            const auto is_left = hn::Ge(octaves, hn::Zero(d));
+            V(&count)[kHalves] = sums.sum[0].half;
+            V(&left)[kHalves] = sums.sum[1].half;
+            V(&right)[kHalves] = sums.sum[2].half;
+            count[h] = add_if(is_left, count[h], hn::Set(d, 1.0));
+            left[h] = add_if(is_left, left[h], e);
+            right[h] = add_if(hn::Not(is_left), right[h], e);
+            const V p = hn::IfThenElse(is_left, hn::Sub(hn::Set(d, 1.0), e), e);
+            hn::StoreU(p, d, p_at + at + h * kHalf);
+          }
+        });
+    return wide([&](std::ptrdiff_t h) HWY_ATTR {
+      const V left = s.sum[1].half[h], right = s.sum[2].half[h];
+      const V excess = hn::Mul(hn::Set(d, 0.5), hn::Sub(k_.half[h], s.sum[0].half[h]));
+      const V mean = hn::Mul(hn::Sqrt(left), hn::Sqrt(right));  // the product may underflow
+      const V m = hn::Sqrt(hn::MulAdd(excess, excess, hn::Mul(mean, mean)));
+      const V sum = hn::Add(m, hn::Abs(excess));
+      const auto up = hn::Gt(excess, hn::Zero(d));
+      const V step =
+          hn::Log(d, hn::Div(hn::IfThenElse(up, sum, left), hn::IfThenElse(up, right, sum)));
+      // Beyond, their fractions are not good to 2^-29.
+      const auto in_range = hn::Le(hn::Abs(start.half[h]), hn::Set(d, 0x1p24));
+      const V never = hn::Set(d, std::numeric_limits<double>::infinity());
+      return hn::IfThenElse(in_range, step, never);
+    });
+  }
+
+  Entries<kTile> entries_;
+  const float* r_;
+  double* p_;
+  Wide k_, alpha_, anchor_, offset_, step_;
+  MF wanted_, solved_;
+};
+
+std::ptrdiff_t lane_rows_all() { return kWidth > 1 ? kWidth : 0; }
+
+void solve_lanes_all(std::span<Lane> rows, std::ptrdiff_t n, Arena& arena, Layout layout) {
+  for_each_layout(rows, n, layout, [&](auto entries, std::span<Lane> part) HWY_ATTR {
+    const Arena::Scope scope(arena);
+    LaneSearch search(entries, std::span<const Lane>(part), n, arena);
+    search.run();
+    LaneSolve solve(entries, search, arena);
+    solve.run();
+    solve.write(part, arena);
+  });
+}
+
+}  // namespace lapsum::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lapsum::cpu {
+HWY_EXPORT(lane_rows_all);
+HWY_EXPORT(solve_lanes_all);
+
+std::ptrdiff_t lane_rows() { return HWY_DYNAMIC_DISPATCH(lane_rows_all)(); }
+
+void solve_lanes(std::span<Lane> rows, std::ptrdiff_t n, Arena& arena, Layout layout) {
+  HWY_DYNAMIC_DISPATCH(solve_lanes_all)(rows, n, arena, layout);
+}
+
+}  // namespace lapsum::cpu
+#endif  // HWY_ONCE
