@@ -1,4 +1,4 @@
-// The vectorised functions of an array, and the split around a pivot.
+// The vectorised functions of an array.
 #include "cpu/primitives/laplace.h"
 #include "rows.h"
 
@@ -23,19 +23,6 @@ BENCHMARK_CAPTURE(laplace, exp_abs, cpu::exp_abs, false)->Apply(lengths);
 BENCHMARK_CAPTURE(laplace, decay_loss, cpu::decay_loss, true)->Apply(lengths);
 BENCHMARK_CAPTURE(laplace, cdf, cpu::cdf, false)->Apply(lengths);
 BENCHMARK_CAPTURE(laplace, log_cdf, cpu::log_cdf, false)->Apply(lengths);
-
-void split(benchmark::State& state) {
-  const std::vector<double> row = normals(state.range(0));
-  std::vector<double> values(row.size());
-  std::vector<double> greater(row.size());
-  for (auto _ : state) {
-    std::copy(row.begin(), row.end(), values.begin());  // split rearranges them
-    benchmark::DoNotOptimize(
-        cpu::split(values.data(), state.range(0), 0.1, alpha_of(state.range(1)), greater.data()));
-  }
-  count_elements(state);
-}
-BENCHMARK(split)->Apply(lengths_and_alphas);
 
 }  // namespace
 }  // namespace lapsum::bench

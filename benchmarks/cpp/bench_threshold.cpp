@@ -11,7 +11,8 @@ void solve(benchmark::State& state, const std::vector<double>& levels) {
   cpu::Arena arena;
   for (auto _ : state) {
     const cpu::Arena::Scope scope(arena);
-    cpu::solve_thresholds(row, cpu::NonFinite{}, levels, alpha_of(state.range(1)), b, arena, 1);
+    cpu::solve_thresholds(row.data(), std::ssize(row), 1, levels, alpha_of(state.range(1)), b,
+                          arena, 1);
     benchmark::DoNotOptimize(b.data());
   }
   count_elements(state);

@@ -10,7 +10,13 @@
 
 namespace lapsum::cpu {
 
-/// The longest row for which this is the faster way.
+/// The longest row for which this is the faster way. What masks of normal rows at alpha = 0.5 and
+/// k = n / 2 cost in a tile, alone, and row by row as in threshold.h, in ns per row
+/// (benchmarks/cpp/bench_lanes.cpp):
+///   n         64               256               1000                2048
+///   AVX-512   130  480  490    400  690   780    1830  2050  2370    5180  3890  3730
+///   AVX2      240  460  910    670  880  2030    2340  2350  5480
+/// At alpha = 0.001 the ways meet at 1000 on AVX-512 (2610, 2800, 2480), later on AVX2.
 inline constexpr std::ptrdiff_t kLaneLength = 1024;
 
 /// No instruction set has more lanes of float than this.
