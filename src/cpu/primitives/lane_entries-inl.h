@@ -226,11 +226,13 @@ class Entries {
   std::ptrdiff_t n_, count_;
 };
 
-/// solve(entries, part) for up to kWidth rows of n elements, together or one by one. A tile costs the
-/// same for one row as for all; a row alone has a cost of its own, as of 200 elements.
+/// solve(entries, part) for up to kWidth rows of n elements, together or one by one. A tile costs
+/// the same for one row as for all, and takes as many steps as the hardest of them; a row alone has
+/// a cost of its own, as of 200 elements.
 template <class Row, class Solve>
 HWY_INLINE void for_each_layout(std::span<Row> rows, std::ptrdiff_t n, Layout layout, Solve solve) {
-  const bool fits = std::ssize(rows) * (n + 200) > kWidth * n;
+  constexpr std::ptrdiff_t kLongest = 512;  // beyond, hard rows cost more than tiles save
+  const bool fits = n <= kLongest && std::ssize(rows) * (n + 200) > kWidth * n;
   if (layout == Layout::tile || (layout == Layout::shorter && fits)) {
     return solve(Entries<true>(n), rows);
   }

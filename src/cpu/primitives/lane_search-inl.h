@@ -145,28 +145,34 @@ class LaneSearch {
     const VF zero = hn::Zero(d);
     const VF half = floats(0.5);
     const VF nowhere = floats(kInf);
-    const VF level = hn::Add(whole_, fraction_);
     // Climbing takes it on from this many alphas.
     constexpr double kReach = 16;
     const VF near = hn::Max(half, hn::Div(floats(kReach * kLog2e), hn::Mul(rate_, spacing_)));
     VF floor = hn::Neg(nowhere), ceil = nowhere;
-    VF floor_count = zero, ceil_count = zero;
-    MF going = wanted;
+    VF ahead = zero, behind = zero;  // what is missing at the floor, and too much at the ceiling
+    MF going = wanted, was_up = hn::Lt(zero, zero), was_down = was_up;
     Look seen = look();
-    constexpr int kMostSteps = 10;
+    constexpr int kMostSteps = 16;
     for (int steps = 0; steps < kMostSteps; ++steps) {
       const VF excess = hn::Add(hn::Sub(whole_, seen.count), fraction_);
       const MF up = hn::Gt(excess, near);
       const MF down = hn::Lt(excess, hn::Neg(near));
       floor = hn::IfThenElse(up, seen.above, floor);
-      floor_count = hn::IfThenElse(up, seen.count, floor_count);
       ceil = hn::IfThenElse(down, seen.below, ceil);
-      ceil_count = hn::IfThenElse(down, seen.count, ceil_count);
+      // An end that stays counts less, or a far value would hold the next step back.
+      const VF left_behind = floats(0.25);
+      const VF rest = hn::Sub(hn::Abs(excess), half);
+      const VF nearer_ahead =
+          hn::IfThenElse(hn::And(down, was_down), hn::Mul(ahead, left_behind), ahead);
+      const VF nearer_behind =
+          hn::IfThenElse(hn::And(up, was_up), hn::Mul(behind, left_behind), behind);
+      ahead = hn::IfThenElse(up, rest, nearer_ahead);
+      behind = hn::IfThenElse(down, rest, nearer_behind);
+      was_up = up;
+      was_down = down;
       going = hn::And(going, hn::And(hn::Or(up, down), hn::Lt(floor, ceil)));
       if (hn::AllFalse(d, going)) break;
-      const VF between = hn::Sub(hn::Sub(ceil_count, floor_count), floats(1));
-      const VF ahead = hn::Sub(hn::Sub(level, floor_count), half);
-      const VF part = hn::Min(hn::Max(hn::Div(ahead, between), zero), floats(1));
+      const VF part = hn::Div(ahead, hn::Add(ahead, behind));
       const VF inside = hn::MulAdd(hn::Sub(ceil, floor), part, floor);
       const VF towards = hn::Sub(excess, hn::CopySign(half, excess));
       const VF outside = hn::MulAdd(towards, spacing_, b_);

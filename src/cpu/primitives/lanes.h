@@ -16,7 +16,9 @@ namespace lapsum::cpu {
 ///   n         64               256               1000                2048
 ///   AVX-512   130  480  490    400  690   780    1830  2050  2370    5180  3890  3730
 ///   AVX2      240  460  910    670  880  2030    2340  2350  5480
-/// At alpha = 0.001 the ways meet at 1000 on AVX-512 (2610, 2800, 2480), later on AVX2.
+/// At alpha = 0.001 the ways meet at 1000 on AVX-512 (2110, 2300, 1970), later on AVX2; with heavy
+/// tails, where tiles go at the pace of their hardest row, rows alone win there (4440, 3560, 4240 for
+/// e^{3 normal}).
 inline constexpr std::ptrdiff_t kLaneLength = 1024;
 
 /// No instruction set has more lanes of float than this.
