@@ -19,7 +19,7 @@ using test::allowed;
 using test::Guarded;
 using test::within;
 
-constexpr std::ptrdiff_t kLengths[] = {1, 2, 3, 5, 15, 16, 17, 33, 64, 97, 256, 257, 1000};
+constexpr std::ptrdiff_t kLengths[] = {1, 2, 3, 5, 15, 16, 17, 33, 64, 97, 256, 257, 512};
 constexpr double kAlphas[] = {1e-6, 1e-4, 1e-2, 0.1, 1, 100, 1e6};
 
 // A row with its level and softness, and where the lanes put the result.
@@ -32,6 +32,7 @@ struct Answer {
   Threshold b;
   bool solved;
   std::vector<float> p;
+  float below, above;
 };
 
 const test::Family kMore[] = {
@@ -78,7 +79,8 @@ std::vector<Answer> solve(std::span<const Problem> problems, std::ptrdiff_t n, L
   std::vector<Answer> out;
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     const Lane& lane = lanes[static_cast<std::size_t>(i)];
-    out.push_back({lane.b, lane.solved, {p.data() + i * n, p.data() + (i + 1) * n}});
+    out.push_back(
+        {lane.b, lane.solved, {p.data() + i * n, p.data() + (i + 1) * n}, lane.below, lane.above});
   }
   return out;
 }
@@ -172,6 +174,8 @@ TEST(Lanes, have_the_same_bits_for_a_row_alone_and_among_others) {
         for (std::size_t i = 0; i < part.size(); ++i) {
           const Answer& want = all[first + i];
           ASSERT_EQ(part[i].solved, want.solved);
+          ASSERT_EQ(part[i].below, want.below);
+          ASSERT_EQ(part[i].above, want.above);
           if (!want.solved) continue;
           ASSERT_EQ(part[i].b.anchor, want.b.anchor);
           ASSERT_EQ(part[i].b.offset, want.b.offset);
@@ -185,6 +189,30 @@ TEST(Lanes, have_the_same_bits_for_a_row_alone_and_among_others) {
       const std::size_t half = tile.size() / 2;
       expect(solve(tile.subspan(half), n, Layout::shorter), half);
     });
+  });
+}
+
+TEST(Lanes, tell_the_ends_of_wide_gaps) {
+  for_each_laned_target([] {
+    int gaps = 0;
+    for_each_tile([&](std::span<const Problem> tile, std::ptrdiff_t n) {
+      const std::vector<Answer> got = solve(tile, n, Layout::tile);
+      for (std::size_t i = 0; i < tile.size(); ++i) {
+        if (got[i].solved || !(got[i].below < got[i].above)) continue;
+        const Problem& problem = tile[i];
+        SCOPED_TRACE(testing::Message() << "k = " << problem.k << ", alpha = " << problem.alpha);
+        Arena arena;
+        Threshold b;
+        ASSERT_TRUE(solve_between(problem.x.data(), n, problem.sign, got[i].below, got[i].above,
+                                  problem.k, problem.alpha, b, arena));
+        const Threshold want = expected(problem).first;
+        const long double z = (b.anchor - want.anchor + (b.offset - want.offset)) /
+                              static_cast<long double>(problem.alpha);
+        ASSERT_TRUE(within(z, 0, allowed("log_soft_topk", "float32", "value", {{"1+y", 0.2}})));
+        ++gaps;
+      }
+    });
+    EXPECT_GT(gaps, 50);
   });
 }
 

@@ -231,8 +231,7 @@ class Entries {
 /// a cost of its own, as of 200 elements.
 template <class Row, class Solve>
 HWY_INLINE void for_each_layout(std::span<Row> rows, std::ptrdiff_t n, Layout layout, Solve solve) {
-  constexpr std::ptrdiff_t kLongest = 512;  // beyond, hard rows cost more than tiles save
-  const bool fits = n <= kLongest && std::ssize(rows) * (n + 200) > kWidth * n;
+  const bool fits = std::ssize(rows) * (n + 200) > kWidth * n;
   if (layout == Layout::tile || (layout == Layout::shorter && fits)) {
     return solve(Entries<true>(n), rows);
   }

@@ -48,6 +48,9 @@ class LaneSearch {
   const Wide& anchor() const { return anchor_; }
   const Wide& offset() const { return offset_; }
   MF wanted() const { return wanted_; }
+  /// The ends of gaps that are too wide to go on, else 0.
+  VF below() const { return below_; }
+  VF above() const { return above_; }
 
  private:
   void take(std::span<const Lane> rows) {
@@ -199,7 +202,10 @@ class LaneSearch {
     const VF gap =
         hn::IfThenElseZero(hn::Le(hn::Abs(excess), little), hn::Mul(hn::Sub(high, low), rate_));
     constexpr double kMost = 1900;  // beyond these octaves nothing is left of doubles half way
-    wanted_ = hn::AndNot(hn::And(wanted, hn::Gt(gap, floats(kMost))), wanted_);
+    const MF far = hn::And(wanted, hn::Gt(gap, floats(kMost)));
+    wanted_ = hn::AndNot(far, wanted_);
+    below_ = hn::IfThenElse(far, low, below_);
+    above_ = hn::IfThenElse(far, high, above_);
     return hn::And(wanted, hn::Gt(gap, floats(90)));
   }
 
@@ -285,6 +291,7 @@ class LaneSearch {
   float *r_, *u_, *w_;
   Wide k_, alpha_, anchor_, offset_;
   VF whole_, fraction_, rate_, mean_, variance_, spacing_, b_;
+  VF below_ = hn::Zero(DF()), above_ = hn::Zero(DF());
   MF wanted_, narrow_;
 };
 

@@ -39,7 +39,10 @@ void solve_short_rows(Rows<const float> x, const Levels& k, const PerRow& alpha,
         const Arena::Scope scope(arena);
         const Orientation o(alpha[at / levels], order);
         const MaskedRow<float> row{lane.x, x.length, o, {&lane.b, 1}};
-        solve_row(row, {&lane.k, 1}, {&lane.b, 1}, arena, 1);
+        const bool gap =
+            lane.below < lane.above && solve_between(row.x, row.n, o.sign, lane.below, lane.above,
+                                                     lane.k, o.alpha, lane.b, arena);
+        if (!gap) solve_row(row, {&lane.k, 1}, {&lane.b, 1}, arena, 1);
         if (lane.p) fill(row, Rows<float>(lane.p, 1, x.length));
       }
       if (b) b[at] = lane.b;

@@ -32,6 +32,8 @@ class LaneSolve {
         alpha_(found.alpha()),
         anchor_(found.anchor()),
         offset_(found.offset()),
+        below_(found.below()),
+        above_(found.above()),
         wanted_(found.wanted()) {}
 
   HWY_INLINE void run() {
@@ -53,15 +55,19 @@ class LaneSolve {
 
   HWY_INLINE void write(std::span<Lane> rows, Arena& arena) const {
     double anchor[kWidth], offset[kWidth];
-    float solved[kWidth];
+    float solved[kWidth], below[kWidth], above[kWidth];
     float* to[kWidth];
     store_lanes(anchor_, anchor);
     store_lanes(wide([&](std::ptrdiff_t h) HWY_ATTR { return moved(h); }), offset);
     hn::StoreU(hn::IfThenElseZero(solved_, floats(1)), DF(), solved);
+    hn::StoreU(below_, DF(), below);
+    hn::StoreU(above_, DF(), above);
     bool masks = false;
     for (std::size_t l = 0; l < rows.size(); ++l) {
       rows[l].solved = solved[l] != 0;
       rows[l].b = {anchor[l], offset[l]};
+      rows[l].below = below[l];
+      rows[l].above = above[l];
       to[l] = rows[l].solved ? rows[l].p : nullptr;
       masks |= to[l] != nullptr;
     }
@@ -134,6 +140,7 @@ class LaneSolve {
   const float* r_;
   double* p_;
   Wide k_, alpha_, anchor_, offset_, step_;
+  VF below_, above_;
   MF wanted_, solved_;
 };
 

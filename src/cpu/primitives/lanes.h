@@ -10,16 +10,14 @@
 
 namespace lapsum::cpu {
 
-/// The longest row for which this is the faster way. What masks of normal rows at alpha = 0.5 and
-/// k = n / 2 cost in a tile, alone, and row by row as in threshold.h, in ns per row
-/// (benchmarks/cpp/bench_lanes.cpp):
-///   n         64               256               1000                2048
-///   AVX-512   130  480  490    400  690   780    1830  2050  2370    5180  3890  3730
-///   AVX2      240  460  910    670  880  2030    2340  2350  5480
-/// At alpha = 0.001 the ways meet at 1000 on AVX-512 (2110, 2300, 1970), later on AVX2; with heavy
-/// tails, where tiles go at the pace of their hardest row, rows alone win there (4440, 3560, 4240 for
-/// e^{3 normal}).
-inline constexpr std::ptrdiff_t kLaneLength = 1024;
+/// The longest row for which this is the faster way. What masks of normal rows cost in a tile, alone,
+/// and row by row as in threshold.h, in ns per row (benchmarks/cpp/bench_lanes.cpp):
+///   n, k = n / 2, alpha 0.5    64               256               1000
+///   AVX-512                    130  480  490    400  690   780    1830  2050  2370
+///   AVX2                       240  460  910    670  880  2030    2340  2350  5480
+/// A small alpha takes more looks: at 256 the ways meet at alpha = 0.001 and k = 5, where at 1000
+/// row by row takes 0.8 of the time; and tiles of heavy tails go at the pace of their hardest row.
+inline constexpr std::ptrdiff_t kLaneLength = 512;
 
 /// No instruction set has more lanes of float than this.
 inline constexpr std::ptrdiff_t kMostLanes = 16;
@@ -28,8 +26,9 @@ inline constexpr std::ptrdiff_t kMostLanes = 16;
 std::ptrdiff_t lane_rows();
 
 /// A row with its level. `b`, and `p` if given, are written where the search succeeds, which
-/// `solved` tells; it gives up on what is not finite, on k outside of (0, n), and on rows that need
-/// many steps.
+/// `solved` tells; it gives up on what is not finite, on k outside of (0, n), on rows that need many
+/// steps, and on a whole k in a gap of more than a thousand alphas: the values at its ends are then
+/// `below` and `above`.
 struct Lane {
   const float* x;
   double sign;  ///< kernels see sign * x
@@ -38,6 +37,7 @@ struct Lane {
   float* p;
   Threshold b{};
   bool solved = false;
+  float below = 0, above = 0;
 };
 
 /// How rows are laid out: side by side, one per lane; or one after the other, each across the

@@ -416,6 +416,20 @@ void solve_thresholds(const T* x, std::ptrdiff_t n, double sign, std::span<const
                  });
 }
 
+template <class T>
+bool solve_between(const T* x, std::ptrdiff_t n, double sign, T below, T above, double k,
+                   double alpha, Threshold& b, Arena& arena) {
+  const Arena::Scope scope(arena);
+  const Bracketed sides = bracket(x, n, sign, below, above, alpha, arena.take<T>(n).data());
+  const double excess = k - static_cast<double>(sides.left);
+  const bool here = excess <= 0.5 * sides.right_sum && -excess <= 0.5 * sides.left_sum;
+  if (sides.inside > 0 || sides.left == 0 || sides.left == n || !here) return false;
+  b = math::solve_interval({below, sides.left_sum, above, sides.right_sum}, excess, alpha).b;
+  return true;
+}
+
+template bool solve_between(const float*, std::ptrdiff_t, double, float, float, double, double,
+                            Threshold&, Arena&);
 template void solve_thresholds(const float*, std::ptrdiff_t, double, std::span<const double>,
                                double, std::span<Threshold>, Arena&, int);
 template void solve_thresholds(const double*, std::ptrdiff_t, double, std::span<const double>,

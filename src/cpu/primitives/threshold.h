@@ -17,4 +17,10 @@ template <class T>
 void solve_thresholds(const T* x, std::ptrdiff_t n, double sign, std::span<const double> k,
                       double alpha, std::span<Threshold> b, Arena& arena, int threads);
 
+/// The threshold of one level between two values of a row that have no others in between. False if
+/// they have, or are not the place of that level. alpha must be plain (bracket.h).
+template <class T>
+bool solve_between(const T* x, std::ptrdiff_t n, double sign, T below, T above, double k,
+                   double alpha, Threshold& b, Arena& arena);
+
 }  // namespace lapsum::cpu
