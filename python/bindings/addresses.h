@@ -49,14 +49,14 @@ void bind_mask_at(nb::module_& m, const std::string& name, decltype(soft_topk<T>
                   decltype(soft_topk_vjp<T>)* vjp) {
   m.def((name + kAt<T>).c_str(),
         [=](Address x, std::ptrdiff_t count, std::ptrdiff_t length, double k, double alpha,
-            Address out, bool descending, int threads, nb::bytearray keep) {
-          Threshold* kept = thresholds(keep, count);
+            Address out, bool descending, int threads, std::optional<nb::bytearray> keep) {
+          Threshold* kept = keep ? thresholds(*keep, count) : nullptr;
           const nb::gil_scoped_release release;
           value(rows<const T>(x, count, length), k, alpha, rows<T>(out, count, length), kept,
                 order(descending), threads);
         },
         "x"_a, "rows"_a, "length"_a, "k"_a, "alpha"_a, "out"_a, "descending"_a, "threads"_a,
-        "keep"_a);
+        "keep"_a = nb::none());
   m.def((name + "_vjp" + kAt<T>).c_str(),
         [=](Address x, std::ptrdiff_t count, std::ptrdiff_t length, double k, double alpha,
             Address g, Address gx, bool descending, int threads, nb::bytearray saved) {

@@ -68,10 +68,11 @@ def short_cut(name: str, x: Tensor, numbers: Sequence[Any], flags: Sequence[bool
     value, vjp = functions
     length = shape[-1]
     rows = size // length
-    thresholds = (bytearray(16 * rows),) if kernel.mask else ()
+    recorded = x.requires_grad and _grad_enabled()
+    thresholds = (bytearray(16 * rows),) if kernel.mask and recorded else ()
     out = _empty_like(x)
     at = x.data_ptr(), rows, length
     value(*at, *numbers, out.data_ptr(), *flags, _threads(), *thresholds)
-    if x.requires_grad and _grad_enabled():
+    if recorded:
         out = _record(x, (out, thresholds, kernel, vjp, rows, length, numbers, flags))
     return out

@@ -17,6 +17,17 @@ bool fits_lanes(std::ptrdiff_t length) {
   return std::is_same_v<T, float> && length > 0 && length <= kLaneLength && lane_rows() > 0;
 }
 
+// The mask of a row whose threshold lies in a wide gap: p is 0 or 1 to the last bit.
+inline void choose_below(const MaskedRow<float>& row, float below, float* p) {
+  const auto sign = static_cast<float>(row.orientation.sign);
+  for (std::ptrdiff_t j = 0; j < row.n; ++j) p[j] = sign * row.x[j] <= below ? 1.0f : 0.0f;
+}
+
+inline bool solve_gap(const MaskedRow<float>& row, Lane& lane, Arena& arena) {
+  return solve_between(row.x, row.n, lane.sign, lane.below, lane.above, lane.k, lane.alpha, lane.b,
+                       arena);
+}
+
 /// The thresholds of all rows at all levels, to b, and their masks F(z) to p, as far as they are
 /// given. fill(row, p) writes the mask of a row that has gone alone.
 template <class Fill>
@@ -39,11 +50,12 @@ void solve_short_rows(Rows<const float> x, const Levels& k, const PerRow& alpha,
         const Arena::Scope scope(arena);
         const Orientation o(alpha[at / levels], order);
         const MaskedRow<float> row{lane.x, x.length, o, {&lane.b, 1}};
-        const bool gap =
-            lane.below < lane.above && solve_between(row.x, row.n, o.sign, lane.below, lane.above,
-                                                     lane.k, o.alpha, lane.b, arena);
-        if (!gap) solve_row(row, {&lane.k, 1}, {&lane.b, 1}, arena, 1);
-        if (lane.p) fill(row, Rows<float>(lane.p, 1, x.length));
+        const bool gap = lane.below < lane.above;
+        if (gap && lane.p) choose_below(row, lane.below, lane.p);
+        if (!gap || (b && !solve_gap(row, lane, arena))) {
+          solve_row(row, {&lane.k, 1}, {&lane.b, 1}, arena, 1);
+          if (lane.p) fill(row, Rows<float>(lane.p, 1, x.length));
+        }
       }
       if (b) b[at] = lane.b;
     }
