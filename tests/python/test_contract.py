@@ -104,6 +104,18 @@ def test_inputs_are_never_written_to(op):
 
 
 @every
+@pytest.mark.parametrize("shape", [(7,), (3, 7), (2, 1, 7)])
+def test_contiguous_rows_take_a_shorter_way_to_the_same_bits(op, shape):
+    x = np.random.default_rng(4).normal(size=shape)
+    apart = np.repeat(x, 2, axis=-1)[..., ::2]  # the same, not contiguous
+    for dtype in (np.float32, np.float64):
+        short = op.call(x.astype(dtype))
+        assert short.tobytes() == op.call(apart.astype(dtype, order="A")).tobytes()
+        assert short.tobytes() == op.call(x.astype(dtype), num_threads=1).tobytes()
+        assert short.shape == op.call(apart.astype(dtype)).shape
+
+
+@every
 def test_any_strides(op):
     wide = batch(6, 20)
     for view in (wide[::2, ::3], wide[::-1, ::-1], wide.T[:7], np.asfortranarray(wide)):

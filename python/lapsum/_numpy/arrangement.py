@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from lapsum import _core
+
 from .layout import (
     Array,
     Shape,
@@ -19,6 +21,7 @@ from .layout import (
 )
 from .operation import Flags, Operation
 from .padding import length_array, mask_array, padding
+from .plain_rows import short_cut
 from .weights import gradient_of_weights, soft_only, weight_array
 
 
@@ -56,10 +59,21 @@ class AlongAxis:
         weights: object = None,
         **options: Any,
     ) -> Array:
+        if dim == -1 and axis is None and weights is None and self._keeps_axis():
+            short = self._short_cut(x, rest, **options)
+            if short is not None:
+                return short
         op, array, at = self._axis("", x, dim, axis)
         soft_only(op, weights, options.get("hard", False))
         operation, arrays = self._arrays(op, array, at, weights, options)
         return self._back(operation.value(*arrays, *rest, **options), at)
+
+    def _short_cut(
+        self, x: object, numbers: Sequence[object], flags: Flags = (), **options: Any
+    ) -> Array | None:
+        if any(v is not None and v is not False for v in options.values()):
+            return None
+        return short_cut(getattr(_core, self.operation.core), x, numbers, flags)
 
     def vjp(
         self,

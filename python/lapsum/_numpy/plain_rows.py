@@ -1,0 +1,29 @@
+"""The short way: contiguous rows of x and plain numbers, where there is nothing to arrange."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .layout import Array
+
+_LARGE = 1 << 1000  # an integer beyond goes the general way, which words the error
+
+
+def short_cut(
+    core: Callable[..., None], x: object, numbers: Sequence[Any], flags: Sequence[bool]
+) -> Array | None:
+    """A result of the shape of x, or None where this way is not enough."""
+    if type(x) is not np.ndarray or x.dtype.char not in "fd" or not x.dtype.isnative:
+        return None
+    if not x.flags.c_contiguous or not x.flags.aligned or not x.size or not x.ndim:
+        return None
+    for v in numbers:
+        if type(v) is not float and (type(v) is not int or not -_LARGE < v < _LARGE):
+            return None
+    out = np.empty_like(x)
+    given, to = (a.reshape(-1, x.shape[-1]) for a in (x, out))
+    core(given, *map(float, numbers), to, *flags, 0)
+    return out
