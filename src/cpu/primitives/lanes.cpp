@@ -123,8 +123,9 @@ class LaneSolve {
     return wide([&](std::ptrdiff_t h) HWY_ATTR {
       const V left = s.sum[1].half[h], right = s.sum[2].half[h];
       const V excess = hn::Mul(hn::Set(d, 0.5), hn::Sub(k_.half[h], s.sum[0].half[h]));
-      const V mean = hn::Mul(hn::Sqrt(left), hn::Sqrt(right));  // the product may underflow
-      const V m = hn::Sqrt(hn::MulAdd(excess, excess, hn::Mul(mean, mean)));
+      // Where the product or the square underflows, a whole k has m = mean and others m = |excess|.
+      const V mean = hn::Mul(hn::Sqrt(left), hn::Sqrt(right));
+      const V m = hn::Max(mean, hn::Sqrt(hn::MulAdd(excess, excess, hn::Mul(mean, mean))));
       const V sum = hn::Add(m, hn::Abs(excess));
       const auto up = hn::Gt(excess, hn::Zero(d));
       const V step =
