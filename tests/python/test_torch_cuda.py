@@ -30,7 +30,13 @@ from test_torch import (  # noqa: F401
     test_several_levels_of_a_row_are_rows_of_their_own,
 )
 from test_torch_derivatives import CASES, leaves, test_vmap_is_a_batch  # noqa: F401
-from test_torch_devices import arguments_of, assert_same, corner_rows, flags_of, torch_cases
+from test_torch_devices import (
+    arguments_of,
+    compare_with_the_core,
+    corner_rows,
+    flags_of,
+    torch_cases,
+)
 from test_torch_padding_devices import CASES as PADDED
 from test_torch_padding_devices import outcomes
 from tolerances import assert_within
@@ -78,23 +84,8 @@ def test_values_and_derivatives(op, dtype, family):
 @pytest.mark.parametrize("n", [1, 5, 40])
 @pytest.mark.parametrize("name", [k for k, kernel in cuda.KERNELS.items() if not kernel.weighted])
 def test_corners_are_those_of_the_core(name, n):
-    core, device = kernels.KERNELS[name], cuda.KERNELS[name]
-    flags = flags_of(core)
     for seed in range(2):
-        x, alpha, rng = corner_rows(6, n, seed)
-        args = arguments_of(core, x, alpha, rng)
-        want, saved = core.value(args, flags, 1, keep=True)
-        got, thresholds = device.value(args, flags, 1, keep=True)
-        assert_same(got, want, slice(None))
-        if saved is not None:
-            assert_same(thresholds.sum(-1), torch.tensor(saved).sum(-1), slice(None))
-        g = torch.tensor(rng.normal(size=want.shape))
-        needs = [True] * len(args)
-        gradients = core.vjp(args, flags, 1, saved, g, needs)
-        for a, b in zip(device.vjp(args, flags, 1, thresholds, g, needs), gradients, strict=True):
-            assert_same(a, b, slice(None))
-        tangents = [torch.tensor(rng.normal(size=a.shape)) for a in args]
-        assert_same(*(k.jvp(args, flags, 1, tangents) for k in (device, core)), slice(None))
+        compare_with_the_core(cuda.KERNELS[name], n, seed)
 
 
 def test_gradients_that_are_not_asked_for_are_not_made():

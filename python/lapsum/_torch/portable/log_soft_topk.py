@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
 import torch
 from torch import Tensor
@@ -24,28 +24,6 @@ CURVE = mask.Curve(
     slope_of_share=torch.reciprocal,
 )
 
-
-def value(x: Tensor, k: Tensor, alpha: Tensor, largest: bool) -> tuple[Tensor, Tensor]:
-    """(rows, n) and levels (rows, m) to log masks (rows, m, n), with thresholds (rows, m, 2)."""
-    return mask.value(CURVE, x, k, alpha, largest)
-
-
-def vjp(
-    x: Tensor,
-    k: Tensor,
-    alpha: Tensor,
-    largest: bool,
-    *,
-    b: Tensor | None,
-    g: Tensor,
-    needs: Sequence[bool],
-) -> list[Tensor | None]:
-    """Gradients of x, k and alpha (rows, 1), where needed; b are the thresholds if known."""
-    return mask.vjp(CURVE, x, k, alpha, largest, b, g, needs)
-
-
-def jvp(
-    x: Tensor, k: Tensor, alpha: Tensor, largest: bool, *, tangents: Sequence[Tensor | None]
-) -> Tensor:
-    """The derivative along tangents of x, k and alpha; None stands for zero."""
-    return mask.jvp(CURVE, x, k, alpha, largest, tangents)
+value = partial(mask.value, CURVE)
+vjp = partial(mask.vjp, CURVE)
+jvp = partial(mask.jvp, CURVE)
