@@ -62,6 +62,9 @@ test-gpu: build/test-tools.stamp
 	@build/example-gpu/lapsum_cuda_example || \
 	  { echo "test-gpu: all is built, but NOTHING WAS TESTED: see the line above" >&2; exit 1; }
 	ctest --preset gpu
+	@$(PYTHON) -c "import torch; assert torch.cuda.is_available()" || \
+	  { echo "test-gpu: the kernels were tested, but torch in $(VENV) has no CUDA:" \
+	         "NOTHING OF TORCH WAS TESTED" >&2; exit 1; }
 	rm -f build/package.stamp
 	$(PIP) --no-build-isolation --no-deps --force-reinstall . -C cmake.define.LAPSUM_CUDA=ON
 	$(PYTHON) -m pytest tests/python/test_torch_gpu.py

@@ -59,6 +59,7 @@ def test_doctor_tells_what_serves_which_device(capsys):
     assert main(["doctor"]) == 0
     out = capsys.readouterr().out
     assert "cpu works: the compiled core" in out
+    assert "CUDA devices would be served by plain torch: the package was built without" in out
     assert "other devices would be served by plain torch" in out
 
 

@@ -89,6 +89,9 @@ def test_modules_train_their_alpha_and_keep_it_positive(layer):
     torch.testing.assert_close(copy(x), module(x), rtol=0, atol=0)
     assert list(layer(alpha=0.5, **k).parameters()) == []
     assert "fixed" in repr(copy)
+    for tensor in (torch.ones(3), torch.tensor(1.0, requires_grad=True)):
+        with pytest.raises(TypeError, match="alpha must be a number, got a tensor; trainable"):
+            layer(alpha=tensor, **k)
     with pytest.raises(ValueError, match="alpha must be positive and finite, got alpha=-1"):
         layer(alpha=-1.0, **k)
 

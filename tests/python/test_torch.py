@@ -260,8 +260,9 @@ def test_bad_arguments(op):
         call(op, x.to(torch.int64))
     with pytest.raises(ValueError, match=f"{op.name}: . must have at least one dimension"):
         getattr(lapsum, op.name)(torch.tensor(1.0), *op.arguments(np.ones(3), 0.7)[1:])
-    with pytest.raises(TypeError, match=f"{op.name}: alpha must be a real number"):
-        call(op, x, "soft")
+    for bad in ("soft", None, True):
+        with pytest.raises(TypeError, match=f"{op.name}: alpha must be a real number"):
+            call(op, x, bad)
     with pytest.raises(TypeError, match=f"{op.name}_vjp: is for NumPy arrays"):
         getattr(lapsum, f"{op.name}_vjp")(x, *op.arguments(x.numpy(), 0.7)[1:], x)
 

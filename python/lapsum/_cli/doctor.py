@@ -57,7 +57,7 @@ def _report_torch() -> int:
         return 0
     import torch
 
-    from lapsum._torch import backends, precision
+    from lapsum._torch import backends, cuda, precision
 
     print(f"  torch     {torch.__version__}, {torch.get_num_threads()} threads")
     problems = 0
@@ -76,7 +76,8 @@ def _report_torch() -> int:
     for name, label in (("cuda", "CUDA devices"), ("meta", "other devices")):
         if name not in _torch_devices():
             by = backends.NAMES[backends.backend_for(torch.device(name))]
-            print(f"    {label} would be served by {by}")
+            reason = f": {cuda.missing()}" if name == "cuda" and cuda.missing() else ""
+            print(f"    {label} would be served by {by}{reason}")
     return problems
 
 

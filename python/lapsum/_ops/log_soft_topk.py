@@ -40,7 +40,7 @@ def log_soft_topk(
         return_complement: also return log(1 - p), by the same means and as finite: binary
             cross-entropy needs no epsilon.
         weights: how many times each element counts, w >= 0, broadcasts to the shape of x: p is such
-            that w * p sums to k, and k lies in [0, sum of w].
+            that w * p sums to k. A k above the sum of w takes all.
         mask: boolean, broadcasts to the shape of x. Where it is False the element is absent: it has
             no part in anything, and its log p is -inf.
         lengths: instead of a mask, how many elements at the front of each row are present; an

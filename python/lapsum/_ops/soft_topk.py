@@ -43,7 +43,7 @@ def soft_topk(
         hard: return the 0/1 mask of the k (rounded) first elements, ties taken by index; the
             gradient, where there is one, stays that of the soft mask (straight-through).
         weights: how many times each element counts, w >= 0, broadcasts to the shape of x: p is such
-            that w * p sums to k, and k lies in [0, sum of w].
+            that w * p sums to k. A k above the sum of w takes all. Not together with `hard`.
         mask: boolean, broadcasts to the shape of x. Where it is False the element is absent: it has
             no part in anything, and its p is 0.
         lengths: instead of a mask, how many elements at the front of each row are present; an

@@ -84,13 +84,13 @@ def number(op: str, name: str, value: object, device: torch.device) -> Argument:
     ):
         return plain_number(value)
     try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        got = type(value).__name__
-        raise TypeError(
-            f"{op}: {name} must be a real number or an array of them, got {got}"
-        ) from None
-    return torch.from_numpy(array.copy()).to(device, wide(device))
+        array = np.asarray(value)
+    except ValueError:  # a ragged list
+        array = np.empty(0, dtype=object)
+    if array.dtype.kind not in "fiu":
+        got = type(value).__name__ if array.dtype.kind == "O" else str(array.dtype)
+        raise TypeError(f"{op}: {name} must be a real number or an array of them, got {got}")
+    return torch.from_numpy(array.astype(np.float64)).to(device, wide(device))
 
 
 def check_alpha(op: str, alpha: Argument) -> None:

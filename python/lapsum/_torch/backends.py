@@ -17,7 +17,7 @@ from . import kernels as core
 
 NAMES = {core: "the compiled core", cuda: "the CUDA kernels", portable: "plain torch"}
 
-_serving: dict[str, Any] = {"cpu": core, **({"cuda": cuda} if cuda.available() else {})}
+_serving: dict[str, Any] = {"cpu": core, **({} if cuda.missing() else {"cuda": cuda})}
 
 
 def backend_for(device: torch.device) -> Any:

@@ -28,9 +28,11 @@ _library: Any = (
 _ALIGNMENT = 256
 
 
-def available() -> bool:
-    """Whether the package has the kernels, and torch the devices (its "cuda" may be ROCm)."""
-    return _library is not None and torch.version.cuda is not None
+def missing() -> str:
+    """What is missing for the kernels to serve CUDA tensors; empty if nothing is."""
+    if _library is None:
+        return "the package was built without CUDA kernels"
+    return "" if torch.version.cuda else "torch was built without CUDA"
 
 
 @contextmanager

@@ -36,8 +36,13 @@ class Softness(nn.Module):
             self.log_alpha.fill_(self._log(value))
 
     def _log(self, alpha: float) -> float:
+        name = type(self).__name__
+        if isinstance(alpha, Tensor) and (alpha.ndim or alpha.requires_grad):
+            raise TypeError(
+                f"{name}: alpha must be a number, got a tensor; trainable=True trains it, and the "
+                "functions of lapsum take one alpha for each row"
+            )
         if not 0 < alpha < math.inf:
-            name = type(self).__name__
             raise ValueError(f"{name}: alpha must be positive and finite, got alpha={alpha:g}")
         return math.log(alpha)
 
