@@ -3,6 +3,7 @@
 VENV := .venv
 PYTHON := $(VENV)/bin/python
 PIP := $(PYTHON) -m pip install --quiet --disable-pip-version-check
+INSTALL := $(PIP) --no-build-isolation --no-deps --force-reinstall .
 SOURCES := $(shell find include src cmake python -type f -not -name '*.pyc' -not -name '*.so') \
            CMakeLists.txt pyproject.toml
 EXECUTOR := $(shell find tests/cuda/executor tests/cuda/python -type f)
@@ -32,12 +33,12 @@ test-cuda: build/system.stamp
 	cmake --build --preset cuda
 	ctest --preset cuda
 
-# An installed lapsum with CUDA from $(1), and the example that uses it.
-define CUDA_EXAMPLE
+# Installs lapsum from the build $(1), and builds the example $(2) with it.
+define EXAMPLE
 	cmake --install build/$(1) --prefix build/installed-$(1)
-	cmake -G Ninja -S examples/cuda -B build/example-$(1) -DCMAKE_BUILD_TYPE=Release \
+	cmake -G Ninja -S examples/$(2) -B build/$(2)-$(1) -DCMAKE_BUILD_TYPE=Release \
 	      -DCMAKE_PREFIX_PATH=$(CURDIR)/build/installed-$(1)
-	cmake --build build/example-$(1)
+	cmake --build build/$(2)-$(1)
 endef
 
 # Kernels through the compiler for GPUs: what they take of one, and a program that links them, which
@@ -50,23 +51,23 @@ else
 	cmake --preset nvcc
 	cmake --build --preset nvcc
 	ctest --preset nvcc
-	$(call CUDA_EXAMPLE,nvcc)
-	build/example-nvcc/lapsum_cuda_example || test $$? -eq 2
+	$(call EXAMPLE,nvcc,cuda)
+	build/cuda-nvcc/lapsum_cuda_example || test $$? -eq 2
 endif
 
 # All tests of kernels, on the GPU of this machine, and of torch with them.
 test-gpu: build/test-tools.stamp
 	cmake --preset gpu
 	cmake --build --preset gpu
-	$(call CUDA_EXAMPLE,gpu)
-	@build/example-gpu/lapsum_cuda_example || \
+	$(call EXAMPLE,gpu,cuda)
+	@build/cuda-gpu/lapsum_cuda_example || \
 	  { echo "test-gpu: all is built, but NOTHING WAS TESTED: see the line above" >&2; exit 1; }
 	ctest --preset gpu
 	@$(PYTHON) -c "import torch; assert torch.cuda.is_available()" || \
 	  { echo "test-gpu: the kernels were tested, but torch in $(VENV) has no CUDA:" \
 	         "NOTHING OF TORCH WAS TESTED" >&2; exit 1; }
 	rm -f build/package.stamp
-	$(PIP) --no-build-isolation --no-deps --force-reinstall . -C cmake.define.LAPSUM_CUDA=ON
+	$(INSTALL) -C cmake.define.LAPSUM_CUDA=ON
 	$(PYTHON) -m pytest tests/python/test_torch_gpu.py
 
 # Registers, spills, shared memory and occupancy of every kernel, for all architectures.
@@ -77,11 +78,8 @@ cuda-resources: build/system.stamp
 test-consumer: build/system.stamp
 	cmake --preset test
 	cmake --build --preset test --target lapsum
-	cmake --install build/test --prefix build/installed
-	cmake -G Ninja -S examples/consumer -B build/consumer -DCMAKE_BUILD_TYPE=Release \
-	      -DCMAKE_PREFIX_PATH=$(CURDIR)/build/installed
-	cmake --build build/consumer
-	build/consumer/consumer
+	$(call EXAMPLE,test,consumer)
+	build/consumer-test/consumer
 
 test-python: build/package.stamp build/test-tools.stamp build/module.stamp
 	LAPSUM_CUDA_MODULE=$$(ls build/module/tests/cuda/python/_cuda*) \
@@ -154,5 +152,5 @@ build/module.stamp: build/venv.stamp $(SOURCES) $(EXECUTOR)
 	touch $@
 
 build/package.stamp: build/venv.stamp $(SOURCES)
-	$(PIP) --no-build-isolation --no-deps --force-reinstall .
+	$(INSTALL)
 	touch $@

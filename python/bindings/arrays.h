@@ -14,6 +14,8 @@
 #include <string>
 #include <variant>
 
+#include "choices.h"
+
 namespace lapsum::python {
 
 namespace nb = nanobind;
@@ -91,8 +93,6 @@ auto* thresholds(const std::optional<Pair>& a, std::ptrdiff_t count) {
           "thresholds", "be one contiguous pair per level");
   return reinterpret_cast<T*>(a->data());
 }
-
-inline Order order(bool descending) { return descending ? Order::descending : Order::ascending; }
 
 void bind_lap_kernel(nb::module_& m);
 void bind_lap_sum(nb::module_& m);

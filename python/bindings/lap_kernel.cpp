@@ -1,7 +1,6 @@
 #include <nanobind/stl/string.h>
 
 #include "arrays.h"
-#include "kernel_shape.h"
 
 namespace lapsum::python {
 namespace {

@@ -9,8 +9,6 @@ std::ptrdiff_t columns(Rows<const T> x, Rows<const T> values) {
   return x.length > 0 ? values.length / x.length : 0;
 }
 
-Apply apply(bool transpose) { return transpose ? Apply::transpose : Apply::permutation; }
-
 template <class T>
 void bind(nb::module_& m) {
   m.def(

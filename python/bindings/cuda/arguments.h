@@ -15,7 +15,7 @@
 #include <tuple>
 #include <variant>
 
-#include "../kernel_shape.h"
+#include "../choices.h"
 
 namespace lapsum::python {
 
@@ -70,13 +70,13 @@ struct Argument<Levels> {
 template <>
 struct Argument<Order> {
   using Type = bool;
-  static Order from(bool descending) { return descending ? Order::descending : Order::ascending; }
+  static Order from(bool descending) { return order(descending); }
 };
 
 template <>
 struct Argument<Apply> {
   using Type = bool;
-  static Apply from(bool transpose) { return transpose ? Apply::transpose : Apply::permutation; }
+  static Apply from(bool transpose) { return apply(transpose); }
 };
 
 template <>

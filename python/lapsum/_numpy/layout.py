@@ -51,7 +51,7 @@ def real_array(op: str, name: str, value: object) -> Array:
     """`value` as an array of a floating dtype the core can compute with."""
     array = _array(op, name, value)
     if array.dtype.str[1:] not in _COMPUTE:
-        got = type(value).__name__ if array.dtype.kind == "O" else str(array.dtype)
+        got = kind_of(value, array)
         raise TypeError(f"{op}: {name} must be float16, float32 or float64, got {got}")
     return array
 
@@ -72,14 +72,30 @@ def plain_number(value: Any) -> float:
         return math.inf if value > 0 else -math.inf
 
 
+_LARGE = 1 << 1000
+
+
+def all_plain(numbers: Sequence[Any]) -> bool:
+    """Whether the core takes them as they are; an integer beyond all floats is not."""
+    return all(type(v) is float or (type(v) is int and -_LARGE < v < _LARGE) for v in numbers)
+
+
+def kind_of(value: object, array: Array) -> str:
+    """What was given, for an error: the dtype of its array, or its type."""
+    return type(value).__name__ if array.dtype.kind == "O" else str(array.dtype)
+
+
+def not_real(op: str, name: str, got: object) -> TypeError:
+    return TypeError(f"{op}: {name} must be a real number or an array of them, got {got}")
+
+
 def number(op: str, name: str, value: object) -> Number:
     """A k or an alpha; integers are welcome here."""
     if isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_)):
         return Number(plain_number(value), np.dtype(np.float64))
     array = _array(op, name, value)
     if array.dtype.kind not in "fiu" or array.dtype.str[1:] == "f16":
-        got = type(value).__name__ if array.dtype.kind == "O" else str(array.dtype)
-        raise TypeError(f"{op}: {name} must be a real number or an array of them, got {got}")
+        raise not_real(op, name, kind_of(value, array))
     dtype = array.dtype if array.dtype.kind == "f" else np.dtype(np.float64)
     return Number(array.astype(np.float64), dtype)
 

@@ -11,7 +11,14 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lapsum._numpy.layout import axis_of, plain_number, thread_count, values_tail
+from lapsum._numpy.layout import (
+    axis_of,
+    kind_of,
+    not_real,
+    plain_number,
+    thread_count,
+    values_tail,
+)
 
 from .kernels import Argument
 from .precision import wide
@@ -73,9 +80,7 @@ def number(op: str, name: str, value: object, device: torch.device) -> Argument:
         return plain_number(value)
     if isinstance(value, Tensor):
         if value.is_complex() or value.dtype == torch.bool:
-            raise TypeError(
-                f"{op}: {name} must be a real number or an array of them, got {value.dtype}"
-            )
+            raise not_real(op, name, value.dtype)
         if value.device != device and value.ndim:
             raise _elsewhere(op, name, value, device)
         return value.to(device, wide(device))
@@ -88,8 +93,7 @@ def number(op: str, name: str, value: object, device: torch.device) -> Argument:
     except ValueError:  # a ragged list
         array = np.empty(0, dtype=object)
     if array.dtype.kind not in "fiu":
-        got = type(value).__name__ if array.dtype.kind == "O" else str(array.dtype)
-        raise TypeError(f"{op}: {name} must be a real number or an array of them, got {got}")
+        raise not_real(op, name, kind_of(value, array))
     return torch.from_numpy(array.astype(np.float64)).to(device, wide(device))
 
 

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from .backends import backend_for
+from .precision import large
 
 
 class _Closed(torch.autograd.Function):
@@ -28,11 +29,6 @@ class _Closed(torch.autograd.Function):
                 )
             out.append(arg)
         return out
-
-
-def _large(t: Tensor) -> float:
-    """What slopes that grow without bound are cut at."""
-    return torch.finfo(t.dtype).max / 1e8
 
 
 class Mask(_Closed):
@@ -73,12 +69,12 @@ class Mask(_Closed):
             half = 0.5 * torch.exp(-z.abs())
             slope = torch.where(z > 0, half / (1 - half), 1.0)
             slope = torch.where(torch.isfinite(z), slope, 0.0)
-            per_level = slope * (2 / scale).clamp(max=_large(z)) / total
+            per_level = slope * (2 / scale).clamp(max=large(z)) / total
         else:
             slope = 0.5 * (scale * e if w is None else torch.exp(-finite_z.abs()) * (e > 0))
             per_level = e / total
         nan = torch.where(torch.isnan(z), z, 0.0)
-        rate = torch.where(open_, 2 / (scale * total), 0.0).clamp(max=_large(z))
+        rate = torch.where(open_, 2 / (scale * total), 0.0).clamp(max=large(z))
         return finite_z, share / total + nan, slope + nan, per_level + nan, rate, alpha
 
     @staticmethod

@@ -123,10 +123,7 @@ class CudaKernel(PortableKernel):
         return out
 
 
-KERNELS = {
-    name: CudaKernel(k.operation, k.arrays, k.levels, k.mask, k.weighted)
-    for name, k in core.KERNELS.items()
-}
+KERNELS = {name: CudaKernel.like(kernel) for name, kernel in core.KERNELS.items()}
 
 
 def mask_and_z(

@@ -10,10 +10,10 @@ is made.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from math import prod
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -24,6 +24,7 @@ from lapsum import _core
 Argument = Tensor | float
 Thresholds = np.ndarray[Any, Any]  # (rows, 2): anchor and offset
 
+OfClass = TypeVar("OfClass", bound="Kernel")
 HALF = (torch.float16, torch.bfloat16)
 _BLOCK = 1 << 20  # elements of a half type that are widened at a time
 
@@ -40,6 +41,11 @@ class Kernel:
     levels: bool = False
     mask: bool = False
     weighted: bool = False
+
+    @classmethod
+    def like(cls: type[OfClass], kernel: Kernel) -> OfClass:
+        """The same operation, by this class."""
+        return cls(*astuple(kernel))
 
     @cached_property
     def name(self) -> str:

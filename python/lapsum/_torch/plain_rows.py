@@ -13,6 +13,8 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
+from lapsum._numpy.layout import all_plain
+
 from .backends import backend_for
 from .derivatives import pulled
 from .operation import captured, transformed
@@ -22,7 +24,6 @@ _threads = torch.get_num_threads
 _grad_enabled = torch.is_grad_enabled
 _unwrap = torch._C._functorch.unwrap_if_dead
 _CPU = torch.device("cpu")
-_LARGE = 1 << 1000  # an integer beyond goes the general way, which words the error
 
 
 class Record(Function):
@@ -62,9 +63,8 @@ def short_cut(name: str, x: Tensor, numbers: Sequence[Any], flags: Sequence[bool
     functions, shape, size = kernel.by_address.get(x.dtype), x.shape, x.numel()
     if not functions or not shape or not size or not x.is_contiguous() or x.is_neg():
         return None
-    for v in numbers:
-        if type(v) is not float and (type(v) is not int or not -_LARGE < v < _LARGE):
-            return None
+    if not all_plain(numbers):
+        return None
     value, vjp = functions
     length = shape[-1]
     rows = size // length

@@ -34,6 +34,11 @@ def without_double(device_type: str) -> Iterator[None]:
             _without_double.remove(device_type)
 
 
+def large(t: Tensor) -> float:
+    """What slopes and distances that grow without bound are cut at: products stay finite."""
+    return torch.finfo(t.dtype).max / 1e8
+
+
 def narrow(t: Tensor, dtype: torch.dtype) -> Tensor:
     """Rounds t to dtype; what is finite stays finite."""
     if t.dtype == dtype:

@@ -151,10 +151,7 @@ class PortableKernel(Kernel):
         return grads
 
 
-KERNELS = {
-    name: PortableKernel(k.operation, k.arrays, k.levels, k.mask, k.weighted)
-    for name, k in core.KERNELS.items()
-}
+KERNELS = {name: PortableKernel.like(kernel) for name, kernel in core.KERNELS.items()}
 
 
 def mask_and_z(

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
+from lapsum._torch.precision import large
+
 from .decayed_scan import scan_both, scan_ones
 from .points import gather
 from .roots import Roots, solve_levels, spread
@@ -81,5 +83,5 @@ def jvp(
 
 def _level_slope(row: SortedRow, roots: Roots) -> Tensor:
     """db/dk, cut where it outgrows the type, on a plateau."""
-    slope = (2 * row.alpha / roots.total).clamp(max=torch.finfo(row.r.dtype).max / 1e8)
+    slope = (2 * row.alpha / roots.total).clamp(max=large(row.r))
     return torch.where(roots.anchor.isfinite(), slope, 0.0)

@@ -7,13 +7,15 @@ from functools import partial
 import torch
 from torch import Tensor
 
+from lapsum._torch.precision import large
+
 from . import mask
 from .laplace import log_cdf, log_cdf_slope
 
 
 def _per_level(z: Tensor, e: Tensor, scale: Tensor) -> Tensor:
     """It grows without bound on a plateau."""
-    return log_cdf_slope(z) * (2 / scale).clamp(max=torch.finfo(z.dtype).max / 1e8)
+    return log_cdf_slope(z) * (2 / scale).clamp(max=large(z))
 
 
 CURVE = mask.Curve(

@@ -14,6 +14,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from lapsum._torch.precision import large
+
 from .decayed_scan import scan_ones
 from .roots import solve_levels
 from .sorted_row import inverse, oriented, sort_row
@@ -47,7 +49,7 @@ def distances(x: Tensor, b: Tensor, alpha: Tensor, descending: bool) -> tuple[Te
     r = (sign * x).unsqueeze(1)
     anchor, offset = b[..., :1], b[..., 1:]
     z = ((anchor - r) + offset) / softness.unsqueeze(1)
-    most = torch.finfo(z.dtype).max / 1e8
+    most = large(z)
     z = torch.where(r.isinf(), z, z.clamp(-most, most))
     return r, torch.where(anchor.isfinite(), z, anchor)
 

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from lapsum._torch.precision import large
+
 from .decayed_scan import Scans, decayed_scan
 from .interval import solve_interval
 from .points import Points
@@ -39,7 +41,7 @@ class Roots(NamedTuple):
 
 def solve_levels(row: SortedRow, k: Tensor, ones: Scans) -> Roots:
     """The roots of k (rows, m), in any order."""
-    n, largest = row.r.shape[-1], torch.finfo(k.dtype).max
+    n = row.r.shape[-1]
     before, behind = ones.before[0].squeeze(1), ones.behind[0].squeeze(1)
     count = row.weight.cumsum(-1)
     level = k - row.weight_below
@@ -62,7 +64,7 @@ def solve_levels(row: SortedRow, k: Tensor, ones: Scans) -> Roots:
 
     def side(z: Tensor, weight: Tensor) -> tuple[Tensor, Tensor]:
         seen = reached & (weight > 0)
-        z = z.clamp(-largest / 1e8, largest / 1e8)  # two of them differ by no NaN
+        z = z.clamp(-large(z), large(z))  # two of them differ by no NaN
         return torch.where(seen, z, 0.0), torch.where(seen, weight, 0.0)
 
     before_z, before_weight = side(root.before_z, root.before_weight)
