@@ -108,12 +108,10 @@ void lap_sum_inverse(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows
     const SortedRow row = sort_row(r[i], r.length, orientation, Need::keys, arena, inner);
     if (!row.valid || r.length == 0) return fill(b[i], m, kNaN);
     const Scans<0> ones = scan_both<0>(row.decays, {}, arena, inner);
-    const std::span<const Threshold> roots =
-        level_thresholds(row.decays, ones, finite_levels(row, k[i], m, arena), arena, inner);
+    const std::span<const double> roots =
+        level_values(row.decays, ones, finite_levels(row, k[i], m, arena), arena, inner);
     for_each_chunk(m, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      narrow_all(begin, end, b[i], [&](std::ptrdiff_t t) {
-        return orientation.sign * (roots[t].anchor + roots[t].offset);
-      });
+      narrow_all(begin, end, b[i], [&](std::ptrdiff_t t) { return orientation.sign * roots[t]; });
     });
   });
 }

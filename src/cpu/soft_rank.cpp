@@ -47,22 +47,19 @@ void soft_rank(Rows<const T> x, const PerRow& alpha, Rows<T> rank, Order order, 
     T* out = rank[i];
     if (!row.valid) return fill(out, n, kNaN);
     const Scans<0> ones = scan_both<0>(row.decays, {}, arena, inner);
-    const auto tied = [](std::ptrdiff_t first, std::ptrdiff_t count) {
-      return static_cast<double>(first) + 0.5 * static_cast<double>(count - 1);
-    };
-    for_each_chunk(n, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      for (std::ptrdiff_t p = begin; p < end; ++p) {
-        const std::ptrdiff_t j = p - row.below;
-        double value;
-        if (j < 0) {
-          value = tied(0, row.below);
-        } else if (j >= row.finite()) {
-          value = tied(n - row.above, row.above);
-        } else {
-          value = static_cast<double>(p) + 0.5 * (ones.left[0][j] - ones.right[0][j]);
-        }
-        out[row.order[p]] = static_cast<T>(value);
+    const auto tie = [&](std::ptrdiff_t first, std::ptrdiff_t count) {
+      const double rank_of_all = static_cast<double>(first) + 0.5 * static_cast<double>(count - 1);
+      for (std::ptrdiff_t p = first; p < first + count; ++p) {
+        out[row.order[p]] = static_cast<T>(rank_of_all);
       }
+    };
+    tie(0, row.below);
+    tie(n - row.above, row.above);
+    row.scatter_pieces(out, inner, [&](std::ptrdiff_t begin, int count, double* ranks) {
+      const double* before = ones.right[0].data() + begin;
+      const double* behind = ones.left[0].data() + begin;
+      const auto first = static_cast<double>(row.below + begin);
+      for (int j = 0; j < count; ++j) ranks[j] = (first + j) + 0.5 * (behind[j] - before[j]);
     });
   };
   const auto tiled = [&](const auto& rows, Arena& arena) {

@@ -1,6 +1,7 @@
 // Roots in vectors against one interval at a time.
 #include <gtest/gtest.h>
 
+#include "bits.h"
 #include "cpu/primitives/intervals.h"
 #include "cpu/primitives/points.h"
 #include "families.h"
@@ -73,6 +74,50 @@ TEST(Intervals, are_solved_as_one_by_one) {
           }
         }
       }
+    }
+  });
+}
+
+// Levels in order are looked up in two vectors, others gathered: the same bits.
+TEST(Intervals, do_not_depend_on_the_order_of_levels) {
+  test::for_each_target([] {
+    for (const std::ptrdiff_t n : {5, 16, 33, 300}) {
+      SCOPED_TRACE(testing::Message() << "n = " << n);
+      test::Draw draw(n);
+      std::vector<double> r = draw.normals(n);
+      std::sort(r.begin(), r.end());
+      Arena arena;
+      const Decays decays = make_decays(r, 0.1, arena, 1);
+      const Scans<0> ones = scan_both<0>(decays, {}, arena, 1);
+      const SummedRow row{r.data(),
+                          decays_to_next(decays, arena, 1).data(),
+                          ones.right[0].data(),
+                          ones.left[0].data(),
+                          n,
+                          0.1};
+      const auto count = static_cast<std::size_t>(n);
+      const auto solve = [&](auto&& place_of) {
+        std::vector<double> k(count), anchor(count), offset(count), left(count), right(count),
+            total(count);
+        std::vector<std::uint32_t> lefts(count);
+        for (std::size_t t = 0; t < count; ++t) {
+          lefts[place_of(t)] = static_cast<std::uint32_t>(t);
+          k[place_of(t)] = static_cast<double>(t) + 0.5;
+        }
+        const LevelsAt levels{k.data(), lefts.data(), n};
+        solve_roots(row, levels, anchor.data(), offset.data());
+        solve_weights(row, levels, left.data(), right.data(), total.data());
+        std::vector<double> all;
+        for (std::size_t t = 0; t < count; ++t) {
+          for (const auto& part : {anchor, offset, left, right, total}) {
+            all.push_back(part[place_of(t)]);
+          }
+        }
+        return all;
+      };
+      const std::vector<double> in_order = solve([](std::size_t t) { return t; });
+      const auto far_apart = [&](std::size_t t) { return t % 2 == 0 ? t / 2 : count - 1 - t / 2; };
+      EXPECT_TRUE(test::same_bits(solve(far_apart), in_order));
     }
   });
 }

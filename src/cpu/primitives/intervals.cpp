@@ -1,12 +1,13 @@
 // Highway compiles everything inside HWY_NAMESPACE once per instruction set.
 #include "cpu/primitives/intervals.h"
 
+#include <iterator>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/primitives/intervals.cpp"
 #include <hwy/foreach_target.h>
 // clang-format off: these must follow foreach_target.h
 #include <hwy/highway.h>
-#include <hwy/contrib/math/math-inl.h>
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -25,31 +26,82 @@ struct Solved {
   V product, sum, m;
 };
 
-HWY_INLINE Solved solve(D d, const SummedRow& row, V k, VI lefts) {
+// Where the values next to each root stand; a side without values has the other end of the row.
+struct Neighbours {
+  VI left, right;
+};
+
+// look_up(array, at) gives the entries of an array of the row.
+template <class LookUp>
+HWY_INLINE Solved solve_with(D d, const SummedRow& row, V k, VI lefts, const Neighbours& next,
+                             LookUp look_up) {
   const DI di;
-  const VI one = hn::Set(di, 1);
-  const VI size = hn::Set(di, row.n);
-  const VI left_at = hn::Max(hn::Sub(lefts, one), hn::Zero(di));
-  const VI right_at = hn::Min(lefts, hn::Sub(size, one));
   const auto has_left = hn::RebindMask(d, hn::Gt(lefts, hn::Zero(di)));
-  const auto has_right = hn::RebindMask(d, hn::Lt(lefts, size));
-  const V left_value = hn::GatherIndex(d, row.r, left_at);
-  const V right_value = hn::GatherIndex(d, row.r, right_at);
-  const V left = hn::IfThenElseZero(has_left, hn::GatherIndex(d, row.before, left_at));
-  const V right = hn::IfThenElseZero(has_right, hn::GatherIndex(d, row.behind, right_at));
-  const V keep = hn::GatherIndex(d, row.keep, left_at);
-  const V product = hn::Mul(hn::Mul(left, right), keep);
+  const auto has_right = hn::RebindMask(d, hn::Lt(lefts, hn::Set(di, row.n)));
   const V excess = hn::Sub(k, hn::ConvertTo(d, lefts));
+  const auto to_right = hn::Gt(excess, hn::Zero(d));
+  const VI near_at = hn::IfThenElse(hn::RebindMask(di, to_right), next.right, next.left);
+  const V left = hn::IfThenElseZero(has_left, look_up(row.before, next.left));
+  const V right = hn::IfThenElseZero(has_right, look_up(row.behind, next.right));
+  const V product = hn::Mul(hn::Mul(left, right), look_up(row.keep, next.left));
   const V e = hn::Abs(excess);
   const V m = hn::Sqrt(hn::MulAdd(e, e, product));
-  const auto to_right = hn::Gt(excess, hn::Zero(d));
-  return {hn::IfThenElse(to_right, right_value, left_value),
+  return {look_up(row.r, near_at),
           hn::IfThenElse(to_right, right, left),
           hn::IfThenElse(to_right, left, right),
           to_right,
           product,
           hn::Add(m, e),
           m};
+}
+
+HWY_INLINE Solved solve(D d, const SummedRow& row, V k, VI lefts) {
+  const DI di;
+  const Neighbours next{hn::Max(hn::Sub(lefts, hn::Set(di, 1)), hn::Zero(di)),
+                        hn::Min(lefts, hn::Set(di, row.n - 1))};
+  constexpr auto kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
+  if constexpr (kLanes >= 4) {
+    // Levels in order have neighbours that fit into two vectors, all but always. To look them up
+    // there takes less than to gather them.
+    const std::ptrdiff_t begin = hn::GetLane(next.left);
+    const VI first = hn::Set(di, begin);
+    const VI last = hn::Set(di, begin + 2 * kLanes - 1);
+    const auto near = hn::And(hn::Not(hn::Gt(first, next.left)), hn::Not(hn::Gt(next.right, last)));
+    if (begin + 2 * kLanes <= row.n && hn::AllTrue(di, near)) {
+      return solve_with(d, row, k, lefts, next, [&](const double* from, VI at) HWY_ATTR {
+        const VI place = hn::Sub(at, first);
+        const auto index = hn::IndicesFromVec(d, hn::And(place, hn::Set(di, kLanes - 1)));
+        const V low = hn::TableLookupLanes(hn::LoadU(d, from + begin), index);
+        const V high = hn::TableLookupLanes(hn::LoadU(d, from + begin + kLanes), index);
+        return hn::IfThenElse(hn::RebindMask(d, hn::Gt(place, hn::Set(di, kLanes - 1))), high, low);
+      });
+    }
+  }
+  return solve_with(d, row, k, lefts, next, [&](const double* from, VI at) HWY_ATTR {
+    return hn::GatherIndex(d, from, at);
+  });
+}
+
+// log(a / b) of positive normal numbers, with one division: halvings of a until it is near b, and
+// 2 atanh of (a - b) / (a + b), whose square is then at most 1 / 25.
+HWY_INLINE V log_ratio(D d, V a, V b) {
+  // atanh(s) / s = 1 + s^2 / 2 (...), within 6e-17
+  constexpr double kAtanh[] = {0.66666666666666938646, 0.39999999999335555298,
+                               0.28571428836045550352, 0.22222182776674481579,
+                               0.18184610246294064559, 0.15283703752403146754,
+                               0.15118487108724571415};
+  constexpr double kLn2 = 0.6931471805599453094;
+  const DI di;
+  // Bits of positive numbers grow all but as their logarithms do.
+  const VI apart = hn::Sub(hn::BitCast(di, a), hn::BitCast(di, b));
+  const VI halvings = hn::ShiftRight<52>(hn::Add(apart, hn::Set(di, std::int64_t{1} << 51)));
+  const V moved = hn::BitCast(d, hn::Sub(hn::BitCast(di, a), hn::ShiftLeft<52>(halvings)));
+  const V s = hn::Div(hn::Sub(moved, b), hn::Add(moved, b));
+  const V y = hn::Mul(s, s);
+  V q = hn::Set(d, kAtanh[std::size(kAtanh) - 1]);
+  for (std::size_t i = std::size(kAtanh) - 1; i-- > 0;) q = hn::MulAdd(q, y, hn::Set(d, kAtanh[i]));
+  const V small = hn::MulAdd(hn::Mul(s, y), q, hn::Add(s, s));
+  return hn::MulAdd(hn::ConvertTo(d, halvings), hn::Set(d, kLn2), small);
 }
 
 // body(k, lefts, i) for the vectors of levels, and for a padded copy of the last ones.
@@ -114,7 +166,7 @@ void solve_roots_all(const SummedRow& row, const LevelsAt& levels, double* ancho
   const V alpha = hn::Set(d, row.alpha);
   for_each_vector(levels, [&](V k, VI lefts, std::ptrdiff_t i, std::ptrdiff_t count) HWY_ATTR {
     const Solved at = solve(d, row, k, lefts);
-    const V away = hn::Mul(alpha, hn::Log(d, hn::Div(at.sum, at.near_sum)));
+    const V away = hn::Mul(alpha, log_ratio(d, at.sum, at.near_sum));
     store(d, at.near_value, count, anchor + i);
     store(d, hn::IfThenElse(at.to_right, away, hn::Neg(away)), count, offset + i);
   });
@@ -126,9 +178,13 @@ void solve_weights_all(const SummedRow& row, const LevelsAt& levels, double* lef
   for_each_vector(levels, [&](V k, VI lefts, std::ptrdiff_t i, std::ptrdiff_t count) HWY_ATTR {
     const Solved at = solve(d, row, k, lefts);
     const V twice = hn::Add(at.m, at.m);
-    const V near = hn::Div(at.sum, hn::Mul(twice, at.near_sum));
-    const V reachable = hn::Div(at.product, hn::Mul(hn::Mul(twice, at.sum), at.far_sum));
-    const V far = hn::IfThenElseZero(hn::Gt(at.product, hn::Zero(d)), reachable);
+    // near = sum / (twice near_sum) and far = product / (twice sum far_sum) by one division; without
+    // values on the far side product is 0.
+    const V far_sum = hn::Max(at.far_sum, hn::Set(d, 1.0));
+    const V all = hn::Mul(hn::Mul(twice, at.sum), hn::Mul(at.near_sum, far_sum));
+    const V share = hn::Div(hn::Set(d, 1.0), all);
+    const V near = hn::Mul(hn::Mul(at.sum, at.sum), hn::Mul(far_sum, share));
+    const V far = hn::Mul(hn::Mul(at.product, at.near_sum), share);
     store(d, hn::IfThenElse(at.to_right, far, near), count, left + i);
     store(d, hn::IfThenElse(at.to_right, near, far), count, right + i);
     store(d, twice, count, total + i);

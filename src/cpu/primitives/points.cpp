@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "cpu/primitives/intervals.h"
 #include "cpu/primitives/laplace.h"
@@ -29,6 +30,22 @@ struct Located {
 
 bool inside(double k, std::ptrdiff_t n) { return k > 0 && k < static_cast<double>(n); }
 
+// Whether k[t] = k[0] + t.
+bool have_unit_steps(std::span<const double> k) {
+  constexpr std::size_t kTogether = 8;
+  double off[kTogether] = {};
+  double at[kTogether] = {0, 1, 2, 3, 4, 5, 6, 7};
+  std::size_t t = 0;
+  for (; t + kTogether <= k.size(); t += kTogether) {
+    for (std::size_t i = 0; i < kTogether; ++i) {
+      off[i] += std::abs(k[t + i] - (k[0] + at[i]));
+      at[i] += kTogether;
+    }
+  }
+  for (std::size_t i = 0; t + i < k.size(); ++i) off[i] += std::abs(k[t + i] - (k[0] + at[i]));
+  return std::accumulate(off, off + kTogether, 0.0) == 0 && !k.empty();
+}
+
 // Levels with steps of one, as those of a soft sort, need no search: every value marks the first
 // level beyond it, and a level has as many values on its left as the last mark says.
 Located locate_levels(const SummedRow& row, std::span<const double> k, Arena& arena, int threads) {
@@ -38,9 +55,7 @@ Located locate_levels(const SummedRow& row, std::span<const double> k, Arena& ar
   const auto beyond = [&](std::ptrdiff_t t, std::ptrdiff_t j) {
     return k[t] - (static_cast<double>(j) + 0.5) > 0.5 * (row.behind[j] - row.before[j]);
   };
-  bool unit_steps = m > 0;
-  for (std::ptrdiff_t t = 0; t < m; ++t) unit_steps &= k[t] == k[0] + static_cast<double>(t);
-  if (!unit_steps) {
+  if (!have_unit_steps(k)) {
     walk(row.n, k, arena, threads, beyond,
          [&](std::ptrdiff_t t, std::ptrdiff_t j) { lefts[t] = static_cast<Index>(j + 1); });
     return {lefts, false, false};
@@ -110,18 +125,22 @@ void mend(const SummedRow& row, std::span<const double> k, const Located& at, in
   });
 }
 
+// write(t, b) for all levels.
+template <class Write>
 void solve_thresholds(const SummedRow& row, std::span<const double> k, const Located& at,
-                      std::span<Threshold> b, int threads) {
+                      int threads, Write&& write) {
   for_each_level_block(row, k, at, threads, [&](const LevelsAt& levels, std::ptrdiff_t begin) {
     double anchor[kLevelBlock];
     double offset[kLevelBlock];
     solve_roots(row, levels, anchor, offset);
-    for (std::ptrdiff_t i = 0; i < levels.count; ++i) b[begin + i] = {anchor[i], offset[i]};
+    for (std::ptrdiff_t i = 0; i < levels.count; ++i) {
+      write(begin + i, Threshold{anchor[i], offset[i]});
+    }
   });
   mend(
-      row, k, at, threads, [&](std::ptrdiff_t t, const math::Root& root) { b[t] = root.b; },
+      row, k, at, threads, [&](std::ptrdiff_t t, const math::Root& root) { write(t, root.b); },
       [&](std::ptrdiff_t t) {
-        b[t] = {std::isnan(k[t]) ? kNaN : k[t] > 0 ? kInf : -kInf, 0};
+        write(t, Threshold{std::isnan(k[t]) ? kNaN : k[t] > 0 ? kInf : -kInf, 0});
       });
 }
 
@@ -188,7 +207,8 @@ Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const d
   const Arena::Scope scope(arena);
   const SummedRow row = summed(decays, ones, arena, threads);
   const Located at = locate_levels(row, k, arena, threads);
-  solve_thresholds(row, k, at, roots.b, threads);
+  solve_thresholds(row, k, at, threads,
+                   [&](std::ptrdiff_t t, const Threshold& b) { roots.b[t] = b; });
   const RootWeights weights = solve_root_weights(row, k, at, arena, threads);
   for_each_chunk(std::ssize(k), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t t = begin; t < end; ++t) {
@@ -212,13 +232,14 @@ Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const d
   return roots;
 }
 
-std::span<const Threshold> level_thresholds(const Decays& decays, const Scans<0>& ones,
-                                            std::span<const double> k, Arena& arena, int threads) {
-  std::span<Threshold> b = arena.take<Threshold>(std::ssize(k));
+std::span<const double> level_values(const Decays& decays, const Scans<0>& ones,
+                                     std::span<const double> k, Arena& arena, int threads) {
+  std::span<double> values = arena.take<double>(std::ssize(k));
   const Arena::Scope scope(arena);
   const SummedRow row = summed(decays, ones, arena, threads);
-  solve_thresholds(row, k, locate_levels(row, k, arena, threads), b, threads);
-  return b;
+  solve_thresholds(row, k, locate_levels(row, k, arena, threads), threads,
+                   [&](std::ptrdiff_t t, const Threshold& b) { values[t] = b.anchor + b.offset; });
+  return values;
 }
 
 RootWeights level_weights(const Decays& decays, const Scans<0>& ones, std::span<const double> k,

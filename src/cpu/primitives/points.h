@@ -72,9 +72,9 @@ struct Roots {
 Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const double> k,
                    Arena& arena, int threads);
 
-/// The roots alone.
-std::span<const Threshold> level_thresholds(const Decays& decays, const Scans<0>& ones,
-                                            std::span<const double> k, Arena& arena, int threads);
+/// The roots alone, each as one number.
+std::span<const double> level_values(const Decays& decays, const Scans<0>& ones,
+                                     std::span<const double> k, Arena& arena, int threads);
 
 /// The weights alone: how many values lie left of each root, and the weights of the two next to it.
 struct RootWeights {

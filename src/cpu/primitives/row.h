@@ -2,6 +2,7 @@
 // and back; and what a row holds that is not finite.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -23,13 +24,15 @@ struct NonFinite {
   }
 };
 
+/// Whether no element is NaN or infinite.
+template <class T>
+bool is_finite(const T* x, std::ptrdiff_t n);
+
 /// Counts what is not finite in sign * x.
 template <class T>
 NonFinite count_non_finite(const T* x, std::ptrdiff_t n, double sign, int threads) {
   constexpr T kInf = std::numeric_limits<T>::infinity();
-  bool finite = true;
-  for (std::ptrdiff_t i = 0; i < n; ++i) finite &= std::abs(x[i]) < kInf;
-  if (finite) return {};
+  if (is_finite(x, n)) return {};
   auto counts = sum_chunks<NonFinite>(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     NonFinite c;
     for (std::ptrdiff_t i = begin; i < end; ++i) {
@@ -61,16 +64,34 @@ T narrow(double x) {
   return static_cast<T>(x > kMax ? kMax : x < -kMax ? -kMax : x);
 }
 
+/// out = narrow(x), element by element.
+template <class T>
+void narrow_row(const double* x, std::ptrdiff_t n, T* out);
+
+/// use(i, count, narrowed) for pieces [i, i + count) of [begin, end), where fill(i, count, wide) wrote
+/// the numbers to be narrowed.
+template <class T, class Fill, class Use>
+void narrow_pieces(std::ptrdiff_t begin, std::ptrdiff_t end, Fill&& fill, Use&& use) {
+  constexpr int kPiece = 128;
+  double wide[kPiece];
+  T narrowed[kPiece];
+  for (std::ptrdiff_t i = begin; i < end; i += kPiece) {
+    const auto count = static_cast<int>(std::min<std::ptrdiff_t>(kPiece, end - i));
+    fill(i, count, wide);
+    narrow_row(wide, count, narrowed);
+    use(i, count, narrowed);
+  }
+}
+
 /// out[i] = narrow(value(i)) on [begin, end).
 template <class T, class Value>
 void narrow_all(std::ptrdiff_t begin, std::ptrdiff_t end, T* out, Value&& value) {
-  bool overflow = false;
-  for (std::ptrdiff_t i = begin; i < end; ++i) {
-    out[i] = static_cast<T>(value(i));
-    overflow |= std::abs(out[i]) > std::numeric_limits<T>::max();
-  }
-  if (!overflow) return;
-  for (std::ptrdiff_t i = begin; i < end; ++i) out[i] = narrow<T>(value(i));
+  const auto fill = [&](std::ptrdiff_t i, int count, double* wide) {
+    for (int l = 0; l < count; ++l) wide[l] = value(i + l);
+  };
+  narrow_pieces<T>(begin, end, fill, [&](std::ptrdiff_t i, int count, const T* narrowed) {
+    std::copy_n(narrowed, count, out + i);
+  });
 }
 
 /// As narrow, but for results that grow without bound: infinite becomes T's largest number too.

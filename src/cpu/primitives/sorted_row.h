@@ -43,12 +43,23 @@ struct SortedRow {
     return out;
   }
 
+  /// v[element] = the narrowed numbers of the finite values, which fill(j, count, to) writes for those
+  /// from j on.
+  template <class T, class Fill>
+  void scatter_pieces(T* v, int threads, Fill&& fill) const {
+    const std::span<const Index> elements = finite_order();
+    for_each_chunk(finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      narrow_pieces<T>(begin, end, fill, [&](std::ptrdiff_t j, int count, const T* narrowed) {
+        for (int l = 0; l < count; ++l) v[elements[j + l]] = narrowed[l];
+      });
+    });
+  }
+
   /// v[element] = narrow(value(j)) for the finite values j.
   template <class T, class Value>
   void scatter(T* v, int threads, Value&& value) const {
-    const std::span<const Index> elements = finite_order();
-    for_each_chunk(finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      for (std::ptrdiff_t j = begin; j < end; ++j) v[elements[j]] = narrow<T>(value(j));
+    scatter_pieces(v, threads, [&](std::ptrdiff_t j, int count, double* to) {
+      for (int l = 0; l < count; ++l) to[l] = value(j + l);
     });
   }
 };
