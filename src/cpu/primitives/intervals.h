@@ -27,7 +27,8 @@ struct LevelsAt {
 /// 0; negative where earlier ones would.
 void first_levels_beyond(const SummedRow& row, double level, std::int32_t* first);
 
-/// Below this excess, all but an integer, math::solve_interval must be asked.
+/// Below this excess, all but an integer, math::solve_interval must be asked if the decay between the
+/// neighbours is below this too.
 inline constexpr double kLeastExcess = 1e-100;
 
 /// The roots b of levels inside (0, n), as math::solve_interval gives them: anchor and offset.

@@ -29,6 +29,7 @@ class Permutation {
 
   Decays decays_;
   std::span<Position> positions_;
+  std::span<Index> position_of_;  // the one that holds an element
   std::span<double> inside_;
 };
 

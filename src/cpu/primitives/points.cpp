@@ -6,6 +6,7 @@
 #include <limits>
 #include <numeric>
 
+#include "cpu/primitives/bracket.h"
 #include "cpu/primitives/intervals.h"
 #include "cpu/primitives/laplace.h"
 #include "cpu/primitives/parallel.h"
@@ -25,7 +26,7 @@ constexpr Point kUnknown{-1, 0, 0, kNaN, kNaN, kNaN};  // makes NaN of all it me
 struct Located {
   std::span<const Index> lefts;
   bool ascending;  // the levels have steps of one
-  bool regular;    // all inside (0, n), none all but an integer
+  bool regular;    // all inside (0, n), and vectors solve all of them
 };
 
 bool inside(double k, std::ptrdiff_t n) { return k > 0 && k < static_cast<double>(n); }
@@ -44,6 +45,13 @@ bool have_unit_steps(std::span<const double> k) {
   }
   for (std::size_t i = 0; t + i < k.size(); ++i) off[i] += std::abs(k[t + i] - (k[0] + at[i]));
   return std::accumulate(off, off + kTogether, 0.0) == 0 && !k.empty();
+}
+
+// Whether some neighbours are so far apart that a root between them, of a level all but an integer,
+// does not see both.
+bool has_plateaus(const SummedRow& row) {
+  return std::any_of(row.keep, row.keep + row.n - 1,
+                     [](double keep) { return keep < kLeastExcess; });
 }
 
 // Levels with steps of one, as those of a soft sort, need no search: every value marks the first
@@ -82,7 +90,8 @@ Located locate_levels(const SummedRow& row, std::span<const double> k, Arena& ar
     for (std::ptrdiff_t t = begin; t < end; ++t) lefts[t] = most = std::max(most, lefts[t]);
   });
   const bool whole = std::abs(k[0] - std::round(k[0])) < kLeastExcess;
-  return {lefts, true, !whole && inside(k.front(), row.n) && inside(k.back(), row.n)};
+  return {lefts, true,
+          inside(k.front(), row.n) && inside(k.back(), row.n) && !(whole && has_plateaus(row))};
 }
 
 SummedRow summed(const Decays& decays, const Scans<0>& ones, Arena& arena, int threads) {
@@ -210,6 +219,12 @@ Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const d
   solve_thresholds(row, k, at, threads,
                    [&](std::ptrdiff_t t, const Threshold& b) { roots.b[t] = b; });
   const RootWeights weights = solve_root_weights(row, k, at, arena, threads);
+  const double rate = 1 / row.alpha;
+  const bool plain = is_plain(row.alpha);
+  const auto z = [&](double weight, double distance) {
+    const double apart = plain ? distance * rate : distance / row.alpha;
+    return weight > 0 ? std::min(apart, kMaxZ) : 0;
+  };
   for_each_chunk(std::ssize(k), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t t = begin; t < end; ++t) {
       if (!inside(k[t], row.n)) {
@@ -218,9 +233,6 @@ Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const d
       }
       const auto c = static_cast<std::ptrdiff_t>(at.lefts[t]);
       const Threshold& b = roots.b[t];
-      const auto z = [&](double weight, double distance) {
-        return weight > 0 ? std::min(distance / row.alpha, kMaxZ) : 0;
-      };
       roots.points[t] = {c - 1,
                          c > 0 ? z(weights.left[t], (b.anchor - row.r[c - 1]) + b.offset) : 0,
                          c < row.n ? z(weights.right[t], (row.r[c] - b.anchor) - b.offset) : 0,
