@@ -53,7 +53,8 @@ TEST(Intervals, are_solved_as_one_by_one) {
           for (std::ptrdiff_t t = 0; t < count; ++t) {
             const std::ptrdiff_t c = lefts[t];
             const double excess = k[t] - static_cast<double>(c);
-            if (std::abs(excess) < kLeastExcess) continue;
+            const bool sees_both = c > 0 && c < n && row.keep[c - 1] >= kLeastExcess;
+            if (std::abs(excess) < kLeastExcess && !sees_both) continue;
             const math::Interval at{c > 0 ? r[c - 1] : -kInf, c > 0 ? before[c - 1] : 0,
                                     c < n ? r[c] : kInf, c < n ? behind[c] : 0};
             const math::Root want = math::solve_interval(at, excess, alpha);
