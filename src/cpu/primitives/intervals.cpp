@@ -1,13 +1,12 @@
 // Highway compiles everything inside HWY_NAMESPACE once per instruction set.
 #include "cpu/primitives/intervals.h"
 
-#include <iterator>
-
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/primitives/intervals.cpp"
 #include <hwy/foreach_target.h>
 // clang-format off: these must follow foreach_target.h
 #include <hwy/highway.h>
+#include "cpu/primitives/intervals-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -82,28 +81,6 @@ HWY_INLINE Solved solve(D d, const SummedRow& row, V k, VI lefts) {
   });
 }
 
-// log(a / b) of positive normal numbers, with one division: halvings of a until it is near b, and
-// 2 atanh of (a - b) / (a + b), whose square is then at most 1 / 25.
-HWY_INLINE V log_ratio(D d, V a, V b) {
-  // atanh(s) / s = 1 + s^2 / 2 (...), within 6e-17
-  constexpr double kAtanh[] = {0.66666666666666938646, 0.39999999999335555298,
-                               0.28571428836045550352, 0.22222182776674481579,
-                               0.18184610246294064559, 0.15283703752403146754,
-                               0.15118487108724571415};
-  constexpr double kLn2 = 0.6931471805599453094;
-  const DI di;
-  // Bits of positive numbers grow all but as their logarithms do.
-  const VI apart = hn::Sub(hn::BitCast(di, a), hn::BitCast(di, b));
-  const VI halvings = hn::ShiftRight<52>(hn::Add(apart, hn::Set(di, std::int64_t{1} << 51)));
-  const V moved = hn::BitCast(d, hn::Sub(hn::BitCast(di, a), hn::ShiftLeft<52>(halvings)));
-  const V s = hn::Div(hn::Sub(moved, b), hn::Add(moved, b));
-  const V y = hn::Mul(s, s);
-  V q = hn::Set(d, kAtanh[std::size(kAtanh) - 1]);
-  for (std::size_t i = std::size(kAtanh) - 1; i-- > 0;) q = hn::MulAdd(q, y, hn::Set(d, kAtanh[i]));
-  const V small = hn::MulAdd(hn::Mul(s, y), q, hn::Add(s, s));
-  return hn::MulAdd(hn::ConvertTo(d, halvings), hn::Set(d, kLn2), small);
-}
-
 // body(k, lefts, i) for the vectors of levels, and for a padded copy of the last ones.
 template <class Body>
 HWY_INLINE void for_each_vector(const LevelsAt& levels, Body body) {
@@ -166,7 +143,7 @@ void solve_roots_all(const SummedRow& row, const LevelsAt& levels, double* ancho
   const V alpha = hn::Set(d, row.alpha);
   for_each_vector(levels, [&](V k, VI lefts, std::ptrdiff_t i, std::ptrdiff_t count) HWY_ATTR {
     const Solved at = solve(d, row, k, lefts);
-    const V away = hn::Mul(alpha, log_ratio(d, at.sum, at.near_sum));
+    const V away = hn::Mul(alpha, log_ratio(at.sum, at.near_sum));
     store(d, at.near_value, count, anchor + i);
     store(d, hn::IfThenElse(at.to_right, away, hn::Neg(away)), count, offset + i);
   });
@@ -178,13 +155,7 @@ void solve_weights_all(const SummedRow& row, const LevelsAt& levels, double* lef
   for_each_vector(levels, [&](V k, VI lefts, std::ptrdiff_t i, std::ptrdiff_t count) HWY_ATTR {
     const Solved at = solve(d, row, k, lefts);
     const V twice = hn::Add(at.m, at.m);
-    // near = sum / (twice near_sum) and far = product / (twice sum far_sum) by one division; without
-    // values on the far side product is 0.
-    const V far_sum = hn::Max(at.far_sum, hn::Set(d, 1.0));
-    const V all = hn::Mul(hn::Mul(twice, at.sum), hn::Mul(at.near_sum, far_sum));
-    const V share = hn::Div(hn::Set(d, 1.0), all);
-    const V near = hn::Mul(hn::Mul(at.sum, at.sum), hn::Mul(far_sum, share));
-    const V far = hn::Mul(hn::Mul(at.product, at.near_sum), share);
+    const auto [near, far] = root_shares(twice, at.sum, at.near_sum, at.far_sum, at.product);
     store(d, hn::IfThenElse(at.to_right, far, near), count, left + i);
     store(d, hn::IfThenElse(at.to_right, near, far), count, right + i);
     store(d, twice, count, total + i);

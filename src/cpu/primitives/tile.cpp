@@ -10,16 +10,15 @@
 #include <hwy/foreach_target.h>
 // clang-format off: these must follow foreach_target.h
 #include <hwy/highway.h>
-#include <hwy/contrib/math/math-inl.h>
+#include "cpu/primitives/decay-inl.h"
+#include "cpu/primitives/intervals-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
-// Vectors that run through the entries of a tile, whatever their row.
-using D = hn::CappedTag<double, kMostTileRows>;
-using V = hn::Vec<D>;
+// Vectors run through the entries of a tile, whatever their row.
+static_assert(kMaxLanes <= kMostTileRows);
 using DI = hn::RebindToSigned<D>;
 using DU = hn::RebindToUnsigned<D>;
 using F = hn::Rebind<float, D>;
@@ -200,10 +199,13 @@ class Kernel {
       const D d;
       r.fill(-1, 0);
       r.fill(n, 0);
+      const V most = hn::Set(d, std::numeric_limits<double>::max());
+      const V rate = hn::Min(hn::Div(hn::Set(d, kLog2e), alpha), most);
+      const Decay<double, 0> decay;  // keeps are multiplied: a float's polynomial would not do
       for_each_vector(n, [&](std::ptrdiff_t e) HWY_ATTR {
-        const V gap = hn::Div(hn::Sub(hn::LoadU(d, r.at(e + rows())), r[e]), alpha);
-        const auto near = hn::Lt(hn::Abs(gap), hn::Set(d, 708.39));
-        keep.set(e, hn::IfThenElseZero(near, hn::Exp(d, hn::Neg(gap))));
+        const V gap = hn::Sub(hn::LoadU(d, r.at(e + rows())), r[e]);
+        const V t = hn::Mul(hn::Max(gap, hn::Zero(d)), rate);
+        keep.set(e, decay(d, hn::Min(t, hn::Set(d, decay.kZero))));
       });
       keep.fill(-1, 0);
       keep.fill(n - 1, 0);
@@ -330,7 +332,7 @@ class Kernel {
     const Sorted at(tile, arena);
     const Column lefts(tile.n, arena);
     for_each_level(at, lefts, [&](std::ptrdiff_t e, const LevelRoots& root) HWY_ATTR {
-      const V away = hn::Mul(at.alpha, hn::Log(d, hn::Div(root.sum, root.near_sum)));
+      const V away = hn::Mul(at.alpha, log_ratio(root.sum, root.near_sum));
       const VI step =
           hn::IfThenElse(hn::RebindMask(DI(), root.to_right), hn::Zero(DI()), hn::Set(DI(), -1));
       const V near = at.r.gather(hn::Add(root.lefts, step));
@@ -340,7 +342,6 @@ class Kernel {
   }
 
   static void sort_vjp(const Tile& tile, const float* g, float* gx, Arena& arena) {
-    const D d;
     const std::ptrdiff_t n = tile.n;
     const Sorted at(tile, arena);
     const Column lefts(n, arena);
@@ -348,9 +349,8 @@ class Kernel {
     const Column right(n, arena);
     for_each_level(at, lefts, [&](std::ptrdiff_t e, const LevelRoots& root) HWY_ATTR {
       const V twice = hn::Add(root.m, root.m);
-      const V near = hn::Div(root.sum, hn::Mul(twice, root.near_sum));
-      const V reach = hn::Div(root.product, hn::Mul(hn::Mul(twice, root.sum), root.far_sum));
-      const V far = hn::IfThenElseZero(hn::Gt(root.product, hn::Zero(d)), reach);
+      const auto [near, far] =
+          root_shares(twice, root.sum, root.near_sum, root.far_sum, root.product);
       const V u = read(g, places(e, n));
       left.set(e, hn::Mul(u, hn::IfThenElse(root.to_right, far, near)));
       right.set(e, hn::Mul(u, hn::IfThenElse(root.to_right, near, far)));

@@ -1,0 +1,62 @@
+// What roots between two values are made of, in vectors: intervals of one row, or of rows in lanes.
+// Included once per instruction set, after hwy/highway.h.
+#if defined(LAPSUM_INTERVALS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef LAPSUM_INTERVALS_INL_H
+#undef LAPSUM_INTERVALS_INL_H
+#else
+#define LAPSUM_INTERVALS_INL_H
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+
+HWY_BEFORE_NAMESPACE();
+namespace lapsum::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// log(a / b) of positive normal numbers, with one division: halvings of a until it is near b, and
+/// 2 atanh of (a - b) / (a + b), whose square is then at most 1 / 25.
+template <class V>
+HWY_INLINE V log_ratio(V a, V b) {
+  // atanh(s) / s = 1 + s^2 / 2 (...), within 6e-17
+  constexpr double kAtanh[] = {0.66666666666666938646, 0.39999999999335555298,
+                               0.28571428836045550352, 0.22222182776674481579,
+                               0.18184610246294064559, 0.15283703752403146754,
+                               0.15118487108724571415};
+  constexpr double kLn2 = 0.6931471805599453094;
+  const hn::DFromV<V> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  // Bits of positive numbers grow all but as their logarithms do.
+  const auto apart = hn::Sub(hn::BitCast(di, a), hn::BitCast(di, b));
+  const auto halvings = hn::ShiftRight<52>(hn::Add(apart, hn::Set(di, std::int64_t{1} << 51)));
+  const V moved = hn::BitCast(d, hn::Sub(hn::BitCast(di, a), hn::ShiftLeft<52>(halvings)));
+  const V s = hn::Div(hn::Sub(moved, b), hn::Add(moved, b));
+  const V y = hn::Mul(s, s);
+  V q = hn::Set(d, kAtanh[std::size(kAtanh) - 1]);
+  for (std::size_t i = std::size(kAtanh) - 1; i-- > 0;) q = hn::MulAdd(q, y, hn::Set(d, kAtanh[i]));
+  const V small = hn::MulAdd(hn::Mul(s, y), q, hn::Add(s, s));
+  return hn::MulAdd(hn::ConvertTo(d, halvings), hn::Set(d, kLn2), small);
+}
+
+/// The weights of the two values next to a root: sum / (total near_sum) for the one in whose direction
+/// the root lies, product / (total sum far_sum) for the other.
+template <class V>
+struct RootShares {
+  V near, far;
+};
+template <class V>
+HWY_INLINE RootShares<V> root_shares(V total, V sum, V near_sum, V far_sum, V product) {
+  const hn::DFromV<V> d;
+  const V one = hn::Set(d, 1.0);
+  // One division for both; a side without values has sum 0, as has product.
+  const V seen = hn::Max(far_sum, one);
+  const V all = hn::Mul(hn::Mul(total, sum), hn::Mul(near_sum, seen));
+  const V share = hn::Div(one, all);
+  return {hn::Mul(hn::Mul(sum, sum), hn::Mul(seen, share)),
+          hn::Mul(hn::Mul(product, near_sum), share)};
+}
+
+}  // namespace lapsum::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
