@@ -328,7 +328,6 @@ class Kernel {
   }
 
   static void sort(const Tile& tile, float* sorted, Arena& arena) {
-    const D d;
     const Sorted at(tile, arena);
     const Column lefts(tile.n, arena);
     for_each_level(at, lefts, [&](std::ptrdiff_t e, const LevelRoots& root) HWY_ATTR {
