@@ -1,5 +1,7 @@
 // Masks of short rows: several rows side by side, each alone across the lanes, and row by row as long
 // rows are. kLaneLength is where these lines cross.
+#include <span>
+
 #include "cpu/primitives/density.h"
 #include "cpu/primitives/lanes.h"
 #include "cpu/primitives/threshold.h"
@@ -18,11 +20,11 @@ void solve(benchmark::State& state, cpu::Layout layout) {
   cpu::Arena arena;
   for (auto _ : state) {
     const cpu::Arena::Scope scope(arena);
-    std::vector<cpu::Lane> lanes;
+    std::vector<cpu::Lane<float>> lanes;
     for (std::ptrdiff_t i = 0; i < rows; ++i) {
       lanes.push_back({x.data() + i * n, 1, level(n), alpha, p.data() + i * n});
     }
-    cpu::solve_lanes(lanes, n, arena, layout);
+    cpu::solve_lanes(std::span(lanes), n, arena, layout);
     benchmark::DoNotOptimize(p.data());
   }
   state.SetItemsProcessed(state.iterations() * rows * n);

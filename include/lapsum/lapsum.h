@@ -1,7 +1,9 @@
 // All of LapSum. Soft rank, sort, top-k and permutation from sums of Laplace CDFs, with
-// derivatives. Every function is instantiated for float and double; computation is in double.
+// derivatives. Every function is instantiated for float and double, soft_topk and log_soft_topk for
+// Half and Bfloat16 too; computation is in double.
 #pragma once
 
+#include "lapsum/half.h"
 #include "lapsum/lap_kernel.h"
 #include "lapsum/lap_sum.h"
 #include "lapsum/lap_sum_inverse.h"

@@ -1,12 +1,13 @@
 // The logarithm of soft top-k, finite where the mask itself underflows.
 #pragma once
 
+#include "lapsum/half.h"
 #include "lapsum/rows.h"
 
 namespace lapsum {
 
 /// logp[i] = log p[i] with p as soft_topk gives it; -inf only where p is 0 by definition (k <= 0,
-/// an element that is never chosen), with zero gradient there. Shapes, edges and errors as
+/// an element that is never chosen), with zero gradient there. Types, shapes, edges and errors as
 /// soft_topk.
 template <class T>
 void log_soft_topk(Rows<const T> x, Levels k, PerRow alpha, Rows<T> logp,
@@ -27,7 +28,7 @@ void log_soft_topk_jvp(Rows<const T> x, Levels k, PerRow alpha, const Threshold*
                        Rows<const T> dx, const double* dk, const double* dalpha, Rows<T> dlogp,
                        Order order = Order::descending, Threads threads = 0);
 
-/// The logarithm of weighted_soft_topk; shapes, edges and errors as there.
+/// The logarithm of weighted_soft_topk; types, shapes, edges and errors as there.
 template <class T>
 void weighted_log_soft_topk(Rows<const T> x, Rows<const T> weights, Levels k, PerRow alpha,
                             Rows<T> logp, Threshold* thresholds = nullptr,

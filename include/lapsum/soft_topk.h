@@ -1,6 +1,7 @@
 // Soft top-k: a mask in [0, 1] that sums to k, for any real k.
 #pragma once
 
+#include "lapsum/half.h"
 #include "lapsum/rows.h"
 
 namespace lapsum {
@@ -13,6 +14,9 @@ namespace lapsum {
 /// all 1. Elements at the near infinity come first; if they are more than k, they share it evenly,
 /// each with dp/dk one over their number. NaN in a row, NaN k, or an alpha of 0, NaN or infinity
 /// makes the row NaN.
+/// T is float, double, Half or Bfloat16 (lapsum/half.h). Rows of the last two are read and written
+/// where they lie: results are those of the same row in float, rounded to T; what is finite stays
+/// finite.
 /// `thresholds` (rows * m), if given, receives what soft_topk_vjp and _jvp otherwise solve again.
 /// Throws std::invalid_argument if shapes differ, or if alpha or k, given as a number, is out of its
 /// domain: k in [0, n].
@@ -33,7 +37,7 @@ void soft_topk_jvp(Rows<const T> x, Levels k, PerRow alpha, const Threshold* thr
                    Rows<const T> dx, const double* dk, const double* dalpha, Rows<T> dp,
                    Order order = Order::descending, Threads threads = 0);
 
-/// With weights: b such that sum_i weights[i] p[i] = k, k in [0, W], W being the sum of the row's
+/// With weights, for T float or double: b such that sum_i weights[i] p[i] = k, k in [0, W], W being the sum of the row's
 /// weights. An element of weight 0 has a p, but does not count. k <= 0 gives zeros, k >= W ones,
 /// whatever W is, 0 too. Elements at the near infinity come first, all with the same p if they weigh
 /// more than k. A weight that is negative, NaN or infinite makes the row NaN, and so do weights

@@ -9,7 +9,15 @@ namespace lapsum::python {
 using Address = std::uintptr_t;
 
 template <class T>
-inline constexpr const char* kAt = std::is_same_v<T, float> ? "_at_float32" : "_at_float64";
+inline constexpr const char* kAt = nullptr;
+template <>
+inline constexpr const char* kAt<float> = "_at_float32";
+template <>
+inline constexpr const char* kAt<double> = "_at_float64";
+template <>
+inline constexpr const char* kAt<Half> = "_at_float16";
+template <>
+inline constexpr const char* kAt<Bfloat16> = "_at_bfloat16";
 
 template <class T>
 Rows<T> rows(Address data, std::ptrdiff_t count, std::ptrdiff_t length) {

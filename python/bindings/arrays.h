@@ -16,6 +16,23 @@
 
 #include "choices.h"
 
+namespace nanobind::detail {
+
+// The element types of 16 bits, as DLPack tells them.
+template <>
+struct dtype_traits<lapsum::Half> {
+  static constexpr dlpack::dtype value{static_cast<std::uint8_t>(dlpack::dtype_code::Float), 16, 1};
+  static constexpr auto name = const_name("float16");
+};
+template <>
+struct dtype_traits<lapsum::Bfloat16> {
+  static constexpr dlpack::dtype value{static_cast<std::uint8_t>(dlpack::dtype_code::Bfloat), 16,
+                                       1};
+  static constexpr auto name = const_name("generic");  // NumPy has no name for it
+};
+
+}  // namespace nanobind::detail
+
 namespace lapsum::python {
 
 namespace nb = nanobind;

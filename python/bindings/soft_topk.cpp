@@ -9,6 +9,10 @@ template <class T>
 void bind(nb::module_& m) {
   bind_mask<T>(m, "soft_topk", soft_topk<T>, soft_topk_vjp<T>, soft_topk_jvp<T>);
   bind_mask_at<T>(m, "soft_topk", soft_topk<T>, soft_topk_vjp<T>);
+}
+
+template <class T>
+void bind_weighted(nb::module_& m) {
   bind_weighted_mask<T>(m, "weighted_soft_topk", weighted_soft_topk<T>, weighted_soft_topk_vjp<T>,
                         weighted_soft_topk_jvp<T>);
 }
@@ -18,6 +22,10 @@ void bind(nb::module_& m) {
 void bind_soft_topk(nb::module_& m) {
   bind<float>(m);
   bind<double>(m);
+  bind<Half>(m);
+  bind<Bfloat16>(m);
+  bind_weighted<float>(m);
+  bind_weighted<double>(m);
 }
 
 }  // namespace lapsum::python

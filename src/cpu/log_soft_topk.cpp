@@ -23,7 +23,7 @@ struct LogTopK {
     for (std::ptrdiff_t begin = 0; begin < n; begin += kBlock) {
       const std::ptrdiff_t count = std::min(kBlock, n - begin);
       for (std::ptrdiff_t i = 0; i < count; ++i) {
-        z[i] = ((b.anchor - sign * static_cast<double>(x[begin + i])) + b.offset) / alpha;
+        z[i] = ((b.anchor - sign * to_double(x[begin + i])) + b.offset) / alpha;
       }
       log_cdf(z, count, z);
       for (std::ptrdiff_t i = 0; i < count; ++i) out[begin + i] = narrow<T>(z[i]);
@@ -113,9 +113,9 @@ void weighted_log_soft_topk_jvp(Rows<const T> x, Rows<const T> weights, const Le
                              order, threads);
 }
 
-LAPSUM_INSTANTIATE(log_soft_topk)
-LAPSUM_INSTANTIATE(log_soft_topk_vjp)
-LAPSUM_INSTANTIATE(log_soft_topk_jvp)
+LAPSUM_INSTANTIATE_FOUR(log_soft_topk)
+LAPSUM_INSTANTIATE_FOUR(log_soft_topk_vjp)
+LAPSUM_INSTANTIATE_FOUR(log_soft_topk_jvp)
 LAPSUM_INSTANTIATE(weighted_log_soft_topk)
 LAPSUM_INSTANTIATE(weighted_log_soft_topk_vjp)
 LAPSUM_INSTANTIATE(weighted_log_soft_topk_jvp)

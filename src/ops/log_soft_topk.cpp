@@ -107,9 +107,9 @@ void weighted_log_soft_topk_jvp(Rows<const T> x, Rows<const T> weights, Levels k
   });
 }
 
-LAPSUM_INSTANTIATE(log_soft_topk)
-LAPSUM_INSTANTIATE(log_soft_topk_vjp)
-LAPSUM_INSTANTIATE(log_soft_topk_jvp)
+LAPSUM_INSTANTIATE_FOUR(log_soft_topk)
+LAPSUM_INSTANTIATE_FOUR(log_soft_topk_vjp)
+LAPSUM_INSTANTIATE_FOUR(log_soft_topk_jvp)
 LAPSUM_INSTANTIATE(weighted_log_soft_topk)
 LAPSUM_INSTANTIATE(weighted_log_soft_topk_vjp)
 LAPSUM_INSTANTIATE(weighted_log_soft_topk_jvp)

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "cpu/primitives/element.h"
 #include "cpu/primitives/parallel.h"
 #include "lapsum/rows.h"
 
@@ -28,7 +29,7 @@ struct Run {
   Rows<T> results(Rows<T> all, double padding = 0) const {
     const Rows<T> own = elements(all);
     for (std::ptrdiff_t i = 0; own.data && length < width && i < own.count; ++i) {
-      std::fill(own[i] + own.length, own[i] + all.length, static_cast<T>(padding));
+      std::fill(own[i] + own.length, own[i] + all.length, cpu::Element<T>::round(padding));
     }
     return own;
   }

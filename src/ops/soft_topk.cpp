@@ -103,9 +103,9 @@ void weighted_soft_topk_jvp(Rows<const T> x, Rows<const T> weights, Levels k, Pe
   });
 }
 
-LAPSUM_INSTANTIATE(soft_topk)
-LAPSUM_INSTANTIATE(soft_topk_vjp)
-LAPSUM_INSTANTIATE(soft_topk_jvp)
+LAPSUM_INSTANTIATE_FOUR(soft_topk)
+LAPSUM_INSTANTIATE_FOUR(soft_topk_vjp)
+LAPSUM_INSTANTIATE_FOUR(soft_topk_jvp)
 LAPSUM_INSTANTIATE(weighted_soft_topk)
 LAPSUM_INSTANTIATE(weighted_soft_topk_vjp)
 LAPSUM_INSTANTIATE(weighted_soft_topk_jvp)

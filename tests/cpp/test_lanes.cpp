@@ -67,7 +67,7 @@ std::vector<Answer> solve(std::span<const Problem> problems, std::ptrdiff_t n, L
                           bool with_masks = true) {
   const auto count = static_cast<std::ptrdiff_t>(problems.size());
   Guarded<float> x(count * n), p(count * n);
-  std::vector<Lane> lanes;
+  std::vector<Lane<float>> lanes;
   for (std::ptrdiff_t i = 0; i < count; ++i) {
     const Problem& problem = problems[static_cast<std::size_t>(i)];
     std::copy(problem.x.begin(), problem.x.end(), x.data() + i * n);
@@ -75,10 +75,10 @@ std::vector<Answer> solve(std::span<const Problem> problems, std::ptrdiff_t n, L
     lanes.push_back({x.data() + i * n, problem.sign, problem.k, problem.alpha, to});
   }
   Arena arena;
-  solve_lanes(lanes, n, arena, layout);
+  solve_lanes(std::span(lanes), n, arena, layout);
   std::vector<Answer> out;
   for (std::ptrdiff_t i = 0; i < count; ++i) {
-    const Lane& lane = lanes[static_cast<std::size_t>(i)];
+    const Lane<float>& lane = lanes[static_cast<std::size_t>(i)];
     out.push_back(
         {lane.b, lane.solved, {p.data() + i * n, p.data() + (i + 1) * n}, lane.below, lane.above});
   }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -73,6 +75,62 @@ def test_half_types_are_widened_some_rows_at_a_time(op, monkeypatch):
     assert not any(t.dtype == torch.float32 and t.shape == x.shape for t in kept)
     for got, want in zip(torch.autograd.grad(out, [x, alpha], g), wanted, strict=True):
         assert torch.equal(got, want)
+
+
+MASKS = (lapsum.soft_topk, lapsum.log_soft_topk)
+
+
+@pytest.mark.parametrize("mask", MASKS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("shape", [(3, 50), (4, 2000), (2, 3, 700)], ids=str)
+def test_masks_of_half_types_are_those_of_float32_rounded(mask, dtype, shape):
+    x = batch(*shape, dtype=dtype)
+    g, dx = (batch(*shape, dtype=dtype, seed=seed) for seed in (1, 2))
+    k = torch.linspace(0.5, 9, x[..., 0].numel(), dtype=torch.float64).view(shape[:-1])
+    alpha = torch.full(shape[:-1], -0.3, dtype=torch.float64)
+    padding = batch(*shape, seed=3) > -1
+    for numbers, options in (((5, 0.2), {}), ((k, alpha), {}), ((k, alpha), {"mask": padding})):
+
+        def results(*arrays, numbers=numbers, options=options):
+            row, given, along = arrays
+            leaves = [t.clone().requires_grad_() for t in (row, *numbers) if torch.is_tensor(t)]
+            rest = leaves[1:] or numbers
+            y = mask(leaves[0], *rest, **options)
+            pushed = torch.func.jvp(lambda t: mask(t, *numbers, **options), (row,), (along,))[1]
+            return [y, pushed, *torch.autograd.grad(y, leaves, given)]
+
+        wanted = results(x.float(), g.float(), dx.float())
+        for got, want in zip(results(x, g, dx), wanted, strict=True):
+            assert torch.equal(got, want.to(got.dtype))
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_masks_of_half_types_make_no_wide_copy(dtype):
+    code = f"""
+import pathlib, torch, lapsum
+
+def peak():
+    status = pathlib.Path("/proc/self/status").read_text()
+    return 1024 * int(status.split("VmHWM:")[1].split()[0])
+
+def step(n):
+    x = torch.empty(1, n, dtype=torch.{dtype}).normal_().requires_grad_()
+    g = torch.ones_like(x)
+    before = peak()
+    y = lapsum.soft_topk(x, 64, 0.5)
+    forward = peak()
+    gx = torch.autograd.grad(y, x, g)
+    return (forward - before) / n, (peak() - before) / n
+
+step(1000)  # loads what there is to load
+print(*step(4_000_000))
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    forward, both = map(float, run.stdout.split())
+    # A result has 2 bytes per element, and so have the values that a search keeps; a float has 4.
+    assert 1.5 < forward < 2 + 2.5
+    assert both < 2 * 2 + 2.5
 
 
 def test_a_long_bfloat16_row_at_a_tiny_alpha_is_finite():

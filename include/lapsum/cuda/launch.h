@@ -1,9 +1,10 @@
-// Where an operation runs on a GPU, and the element types that only GPUs take.
+// Where an operation runs on a GPU, and the element types by their names there.
 // No CUDA header is needed to call the library.
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+
+#include "lapsum/half.h"
 
 struct CUstream_st;
 
@@ -20,12 +21,7 @@ struct Launch {
   std::size_t workspace_bytes = 0;
 };
 
-/// The bits of an IEEE binary16 and of a bfloat16 number, as __half and __nv_bfloat16 hold them.
-struct Half {
-  std::uint16_t bits;
-};
-struct Bfloat16 {
-  std::uint16_t bits;
-};
+using lapsum::Bfloat16;
+using lapsum::Half;
 
 }  // namespace lapsum::cuda

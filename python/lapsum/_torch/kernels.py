@@ -1,10 +1,10 @@
-"""The core's functions on plain CPU tensors: no autograd, memory is shared by NumPy views.
+"""The core's functions on plain CPU tensors: no autograd, memory is shared.
 
 Arguments are as in _numpy/operation.py: arrays, levels (if any), alpha, and for a ragged batch
 lengths. All have one batch shape or are floats; levels may have axes behind it, for several levels
 of a row. Arrays are float32 or float64, levels and alpha float64, lengths int64. A single array may
-be float16 or bfloat16: then a few rows at a time are computed in float32, and no copy of the whole
-is made.
+be float16 or bfloat16: where the core does not read them, a few rows at a time are computed in
+float32, and no copy of the whole is made.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ Thresholds = np.ndarray[Any, Any]  # (rows, 2): anchor and offset
 
 OfClass = TypeVar("OfClass", bound="Kernel")
 HALF = (torch.float16, torch.bfloat16)
+_TYPES = (torch.float32, torch.float64, *HALF)
 _BLOCK = 1 << 20  # elements of a half type that are widened at a time
 
 
@@ -59,11 +60,16 @@ class Kernel:
     @cached_property
     def by_address(self) -> dict[torch.dtype, tuple[Callable[..., None], Callable[..., None]]]:
         """The value and the vjp on contiguous rows in memory, where the core has them."""
+        names = {dtype: str(dtype).removeprefix("torch.") for dtype in _TYPES}
         return {
             dtype: tuple(getattr(_core, f"{self.name}{part}_at_{name}") for part in ("", "_vjp"))
-            for name, dtype in (("float32", torch.float32), ("float64", torch.float64))
+            for dtype, name in names.items()
             if hasattr(_core, f"{self.name}_at_{name}")
         }
+
+    def _widens(self, x: Tensor) -> bool:
+        """Whether x is of a type that the core does not read."""
+        return x.dtype in HALF and x.dtype not in self.by_address
 
     def result_shape(self, args: Sequence[Any]) -> list[int]:
         batch, tail = self.batch(args), args[self.arrays - 1].shape[args[0].ndim - 1 :]
@@ -111,7 +117,7 @@ class Kernel:
         keep: bool = False,
     ) -> tuple[Tensor, Thresholds | None]:
         """The result, and for a mask, if asked to keep them, its thresholds."""
-        if args[0].dtype in HALF:
+        if self._widens(args[0]):
             return self._value_of_half(args, flags, threads, keep)
         rows, threads = prod(args[0].shape[:-1]), threads or torch.get_num_threads()
         out, thresholds = self._room(args, keep)
@@ -134,7 +140,7 @@ class Kernel:
         needs: Sequence[bool],
     ) -> list[Tensor | None]:
         """Gradients of the arguments that need one."""
-        if args[0].dtype in HALF:
+        if self._widens(args[0]):
             return self._vjp_of_half(args, flags, threads, saved, g, needs)
         rows, threads = prod(args[0].shape[:-1]), threads or torch.get_num_threads()
         grads = room_for_gradients(args, needs)
@@ -159,7 +165,7 @@ class Kernel:
     ) -> Tensor:
         """The derivative of the result along tangents of the arguments; None stands for zero."""
         x = args[0]
-        if x.dtype in HALF:
+        if self._widens(x):
             first = tangents[0] if tangents[0] is None else tangents[0].to(torch.float32)
             wide = [x.to(torch.float32), *args[1:]], flags, threads, [first, *tangents[1:]]
             return self.jvp(*wide).to(x.dtype)
@@ -232,16 +238,19 @@ def _rows(t: Tensor, args: Sequence[Any]) -> Tensor:
     return t.reshape(prod(args[0].shape[:-1]), -1)
 
 
-def _flat(t: Argument, rows: int) -> np.ndarray[Any, Any]:
-    """A (rows, width) view; a copy where memory is not laid out so."""
+def _flat(t: Argument, rows: int) -> Any:
+    """A (rows, width) view; a copy where memory is not laid out so.
+
+    A NumPy array, which the core reads faster; NumPy has no bfloat16.
+    """
     assert isinstance(t, Tensor)
     if t.requires_grad:
         t = t.detach()
     t = t.resolve_neg()
-    if t.ndim == 2 and t.shape[0] == rows and t.is_contiguous():
-        return t.numpy()
-    width = t.numel() // rows if rows else t.shape[-1]
-    return t.reshape(rows, width).contiguous().numpy()
+    if t.ndim != 2 or t.shape[0] != rows or not t.is_contiguous():
+        width = t.numel() // rows if rows else t.shape[-1]
+        t = t.reshape(rows, width).contiguous()
+    return t if t.dtype == torch.bfloat16 else t.numpy()
 
 
 KERNELS = {

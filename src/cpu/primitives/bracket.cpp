@@ -22,7 +22,7 @@ HWY_INLINE double sum_of(V v) { return hn::GetLane(hn::SumOfLanes(D(), v)); }
 // The sums outside of a bracket, in double lanes.
 template <class T>
 class WideSums {
-  using DT = hn::ScalableTag<T>;
+  using DT = hn::ScalableTag<Work<T>>;
 
  public:
   HWY_INLINE WideSums(double sign, double lo, double hi, double alpha)
@@ -105,7 +105,8 @@ class NarrowSums {
         has_left_(!std::isinf(lo)),
         has_right_(!std::isinf(hi)) {}
 
-  HWY_INLINE void add(const float*, VF r, M is_left, M is_right) {
+  template <class T>
+  HWY_INLINE void add(const T*, VF r, M is_left, M is_right) {
     const Steps::Parts e = steps_.decay<false>(r, is_left, left_side_, right_side_, 126);
     const VF terms = hn::IfThenElse(is_left, left_.terms, right_.terms);
     const VF new_terms = hn::MulAdd(e.power, e.scale, terms);
@@ -139,26 +140,28 @@ class NarrowSums {
 template <class Sums, class T>
 HWY_INLINE Bracketed bracket_in(const T* HWY_RESTRICT x, std::ptrdiff_t n, double sign, double lo,
                                 double hi, double alpha, T* HWY_RESTRICT inside) {
-  const hn::ScalableTag<T> d;
-  const auto turn = hn::Set(d, static_cast<T>(sign));
-  const auto low = hn::Set(d, static_cast<T>(lo));
+  using Number = Work<T>;
+  const hn::ScalableTag<Number> d;
+  const auto turn = hn::Set(d, static_cast<Number>(sign));
+  const auto low = hn::Set(d, static_cast<Number>(lo));
   // A value at both ends is left.
-  const auto first_right = static_cast<T>(hi);
-  const auto high = hn::Set(
-      d, lo < hi ? first_right : std::nextafter(first_right, std::numeric_limits<T>::infinity()));
+  const auto first_right = static_cast<Number>(hi);
+  const auto high =
+      hn::Set(d, lo < hi ? first_right
+                         : std::nextafter(first_right, std::numeric_limits<Number>::infinity()));
   Sums sums(sign, lo, hi, alpha);
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   std::ptrdiff_t left = 0;
   std::ptrdiff_t kept = 0;
   std::ptrdiff_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    const auto r = hn::Mul(hn::LoadU(d, x + i), turn);
+    const auto r = hn::Mul(load_elements(d, x + i), turn);
     const auto is_left = hn::Le(r, low);
     const auto is_right = hn::Ge(r, high);
     const auto is_inside = hn::Not(hn::Or(is_left, is_right));
     // A compressed vector may be stored whole: there is as much room as there are values so far.
-    if constexpr (sizeof(T) == sizeof(float)) {
-      hn::StoreU(hn::Compress(r, is_inside), d, inside + kept);
+    if constexpr (sizeof(Number) == sizeof(float)) {
+      store_exact(d, hn::Compress(r, is_inside), inside + kept);
     } else {
       hn::CompressStore(r, is_inside, d, inside + kept);
     }
@@ -170,14 +173,15 @@ HWY_INLINE Bracketed bracket_in(const T* HWY_RESTRICT x, std::ptrdiff_t n, doubl
     // Values at infinity add nothing.
     T padded[hn::MaxLanes(d)];
     for (std::ptrdiff_t l = 0; l < lanes; ++l) {
-      padded[l] = i + l < n ? x[i + l] : static_cast<T>(sign * std::numeric_limits<T>::infinity());
+      padded[l] =
+          i + l < n ? x[i + l] : Element<T>::round(sign * std::numeric_limits<double>::infinity());
     }
-    const auto r = hn::Mul(hn::LoadU(d, padded), turn);
+    const auto r = hn::Mul(load_elements(d, padded), turn);
     const auto is_left = hn::Le(r, low);
     const auto is_right = hn::Ge(r, high);
     const auto is_inside = hn::Not(hn::Or(is_left, is_right));
     sums.add(padded, r, is_left, is_right);
-    hn::CompressStore(r, is_inside, d, padded);
+    store_exact(d, hn::Compress(r, is_inside), padded);
     left += static_cast<std::ptrdiff_t>(hn::CountTrue(d, is_left));
     const auto last = static_cast<std::ptrdiff_t>(hn::CountTrue(d, is_inside));
     for (std::ptrdiff_t l = 0; l < std::min(last, n - i); ++l) inside[kept++] = padded[l];
@@ -186,39 +190,40 @@ HWY_INLINE Bracketed bracket_in(const T* HWY_RESTRICT x, std::ptrdiff_t n, doubl
   return {left, kept, sums.left(), sums.right()};
 }
 
-Bracketed bracket_float(const float* x, std::ptrdiff_t n, double sign, double lo, double hi,
-                        double alpha, float* inside) {
-  if constexpr (kHasTable) {
-    if (Steps::can_take(lo, alpha) && Steps::can_take(hi, alpha)) {
-      return bracket_in<NarrowSums>(x, n, sign, lo, hi, alpha, inside);
-    }
+#define LAPSUM_BRACKET_OF(T)                                                             \
+  Bracketed bracket_##T(const T* x, std::ptrdiff_t n, double sign, double lo, double hi, \
+                        double alpha, T* inside) {                                       \
+    if constexpr (kHasTable && sizeof(T) < sizeof(double)) {                             \
+      if (Steps::can_take(lo, alpha) && Steps::can_take(hi, alpha)) {                    \
+        return bracket_in<NarrowSums>(x, n, sign, lo, hi, alpha, inside);                \
+      }                                                                                  \
+    }                                                                                    \
+    return bracket_in<WideSums<T>>(x, n, sign, lo, hi, alpha, inside);                   \
   }
-  return bracket_in<WideSums<float>>(x, n, sign, lo, hi, alpha, inside);
-}
-Bracketed bracket_double(const double* x, std::ptrdiff_t n, double sign, double lo, double hi,
-                         double alpha, double* inside) {
-  return bracket_in<WideSums<double>>(x, n, sign, lo, hi, alpha, inside);
-}
+LAPSUM_BRACKET_OF(float)
+LAPSUM_BRACKET_OF(double)
+LAPSUM_BRACKET_OF(Half)
+LAPSUM_BRACKET_OF(Bfloat16)
+#undef LAPSUM_BRACKET_OF
 
 }  // namespace lapsum::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace lapsum::cpu {
-HWY_EXPORT(bracket_float);
-HWY_EXPORT(bracket_double);
 
-template <>
-Bracketed bracket(const float* x, std::ptrdiff_t n, double sign, double lo, double hi, double alpha,
-                  float* inside) {
-  return HWY_DYNAMIC_DISPATCH(bracket_float)(x, n, sign, lo, hi, alpha, inside);
-}
-
-template <>
-Bracketed bracket(const double* x, std::ptrdiff_t n, double sign, double lo, double hi,
-                  double alpha, double* inside) {
-  return HWY_DYNAMIC_DISPATCH(bracket_double)(x, n, sign, lo, hi, alpha, inside);
-}
+#define LAPSUM_BRACKET_OF(T)                                                                       \
+  HWY_EXPORT(bracket_##T);                                                                         \
+  template <>                                                                                      \
+  Bracketed bracket(const T* x, std::ptrdiff_t n, double sign, double lo, double hi, double alpha, \
+                    T* inside) {                                                                   \
+    return HWY_DYNAMIC_DISPATCH(bracket_##T)(x, n, sign, lo, hi, alpha, inside);                   \
+  }
+LAPSUM_BRACKET_OF(float)
+LAPSUM_BRACKET_OF(double)
+LAPSUM_BRACKET_OF(Half)
+LAPSUM_BRACKET_OF(Bfloat16)
+#undef LAPSUM_BRACKET_OF
 
 }  // namespace lapsum::cpu
 #endif  // HWY_ONCE

@@ -1,5 +1,5 @@
-// e^{-distance / alpha} in vector registers: in double lanes for rows of both types, with a shorter
-// polynomial for float; and for float rows in float lanes, as two floats.
+// e^{-distance / alpha} in vector registers: in double lanes for rows of all types, with a shorter
+// polynomial for all but double; and for those in float lanes too, as two floats.
 // Included once per instruction set, after hwy/highway.h.
 #if defined(LAPSUM_DECAY_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAPSUM_DECAY_INL_H
@@ -12,9 +12,10 @@
 #include <cstddef>
 #include <iterator>
 
+#include "cpu/primitives/elements-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
 using D = hn::ScalableTag<double>;
 using V = hn::Vec<D>;
@@ -25,13 +26,15 @@ constexpr double kLn2 = 0.6931471805599453094;
 constexpr std::size_t kMaxLanes = hn::MaxLanes(D());
 
 HWY_INLINE V load_wide(D d, const double* x) { return hn::LoadU(d, x); }
-HWY_INLINE V load_wide(D d, const float* x) {
-  return hn::PromoteTo(d, hn::LoadU(hn::Rebind<float, D>(), x));
+template <class T>
+HWY_INLINE V load_wide(D d, const T* x) {
+  return hn::PromoteTo(d, load_elements(hn::Rebind<float, D>(), x));
 }
 HWY_INLINE void store_narrow(D d, V v, double* out) { hn::StoreU(v, d, out); }
-HWY_INLINE void store_narrow(D, V v, float* out) {
+template <class T>
+HWY_INLINE void store_narrow(D, V v, T* out) {
   const hn::Rebind<float, D> half;
-  hn::StoreU(hn::DemoteTo(half, v), half, out);
+  store_elements(half, hn::DemoteTo(half, v), out);
 }
 
 // 2^f = 1 + f q(f) for |f| <= 1/2, exact at 0; relative errors: 5e-11 for rows of float, 4e-18 for

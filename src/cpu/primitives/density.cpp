@@ -46,7 +46,8 @@ HWY_INLINE void wide_cdf_in(const T* x, std::ptrdiff_t n, double sign, const Thr
     store_narrow(d, hn::IfThenElse(hn::Gt(z, hn::Zero(d)), rest, half), to);
   };
   for_each_vector(
-      x, n, T(0), [&](const T* from, std::ptrdiff_t i) HWY_ATTR { at(from, p + i); },
+      x, n, Element<T>::round(0),
+      [&](const T* from, std::ptrdiff_t i) HWY_ATTR { at(from, p + i); },
       [&](const T* from, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
         T last[kMaxLanes];
         at(from, last);
@@ -55,8 +56,9 @@ HWY_INLINE void wide_cdf_in(const T* x, std::ptrdiff_t n, double sign, const Thr
 }
 
 // The same in float lanes, for a threshold that one double can hold.
-HWY_INLINE void narrow_cdf_in(const float* x, std::ptrdiff_t n, double sign, double b, double alpha,
-                              float* p) {
+template <class T>
+HWY_INLINE void narrow_cdf_in(const T* x, std::ptrdiff_t n, double sign, double b, double alpha,
+                              T* p) {
   const DF d;
   constexpr int kZero = 125;  // halves: the decay at 126
   const Steps steps(alpha);
@@ -65,21 +67,21 @@ HWY_INLINE void narrow_cdf_in(const float* x, std::ptrdiff_t n, double sign, dou
   auto last_left = static_cast<float>(b);
   if (last_left > b) last_left = std::nextafter(last_left, -INFINITY);
   const auto turn = hn::Set(d, static_cast<float>(sign));
-  const auto at = [&](const float* from, float* to) HWY_ATTR {
-    const auto r = hn::Mul(hn::LoadU(d, from), turn);
+  const auto at = [&](const T* from, T* to) HWY_ATTR {
+    const auto r = hn::Mul(load_elements(d, from), turn);
     const auto is_left = hn::Le(r, hn::Set(d, last_left));
     const Steps::Parts e = steps.decay<true>(r, is_left, left, right, kZero);
     // 1 - half or half; the first sum is exact unless half is below 2^-8, so that one rounding
     // counts.
     const auto scale = hn::IfThenElse(is_left, hn::Neg(e.scale), e.scale);
     const auto begin = hn::IfThenElseZero(is_left, hn::Set(d, 1.0f));
-    hn::StoreU(hn::MulAdd(e.rest, scale, hn::MulAdd(e.power, scale, begin)), d, to);
+    store_elements(d, hn::MulAdd(e.rest, scale, hn::MulAdd(e.power, scale, begin)), to);
   };
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   std::ptrdiff_t i = 0;
   for (; i + lanes <= n; i += lanes) at(x + i, p + i);
   if (i == n) return;
-  float last[hn::MaxLanes(d)] = {};
+  T last[hn::MaxLanes(d)] = {};
   for (std::ptrdiff_t l = 0; l < n - i; ++l) last[l] = x[i + l];
   at(last, last);
   for (std::ptrdiff_t l = 0; l < n - i; ++l) p[i + l] = last[l];
@@ -88,7 +90,7 @@ HWY_INLINE void narrow_cdf_in(const float* x, std::ptrdiff_t n, double sign, dou
 template <class T>
 HWY_INLINE void cdf_in(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,
                        T* p) {
-  if constexpr (kHasTable && sizeof(T) == sizeof(float)) {
+  if constexpr (kHasTable && sizeof(T) < sizeof(double)) {
     const double whole = b.anchor + b.offset;
     if (Steps::can_take(whole, alpha)) return narrow_cdf_in(x, n, sign, whole, alpha, p);
   }
@@ -129,7 +131,7 @@ HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double s
   };
   // An element at infinity weighs nothing.
   for_each_vector(
-      x, n, std::numeric_limits<T>::infinity(),
+      x, n, Element<T>::round(std::numeric_limits<double>::infinity()),
       [&](const T* at, std::ptrdiff_t i) HWY_ATTR { add(at, g + i, kKeep ? keep + i : keep); },
       [&](const T* at, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
         T last[kMaxLanes] = {};
@@ -148,7 +150,7 @@ HWY_INLINE void pull_in(const T* x, std::ptrdiff_t n, double sign, std::span<con
   const D d;
   const V rate = hn::Set(d, kLog2e / alpha);
   const V scale = hn::Set(d, height);
-  const V most = hn::Set(d, static_cast<double>(std::numeric_limits<T>::max()));
+  const V most = hn::Set(d, Element<T>::kMax);
   const Decay<T, 0> decay;
   const auto at = [&](V v, const Pull<T>& level, const T* g) HWY_ATTR {
     const V z = View(sign, level.b).distance(d, v);
@@ -162,7 +164,7 @@ HWY_INLINE void pull_in(const T* x, std::ptrdiff_t n, double sign, std::span<con
     store_narrow(d, hn::Max(hn::Neg(most), hn::Min(most, hn::Mul(scale, sum))), to);
   };
   for_each_vector(
-      x, n, T(0),
+      x, n, Element<T>::round(0),
       [&](const T* from, std::ptrdiff_t i) HWY_ATTR {
         const V v = load_wide(d, from);
         V sum = at(v, levels[0], levels[0].g + begin + i);
@@ -191,7 +193,7 @@ HWY_INLINE void pull_kept_in(const double* e, const T* g, std::ptrdiff_t n, doub
   const D d;
   const V scale = hn::Set(d, height);
   const V middle = hn::Set(d, mean);
-  const V most = hn::Set(d, static_cast<double>(std::numeric_limits<T>::max()));
+  const V most = hn::Set(d, Element<T>::kMax);
   const V least = hn::Set(d, sizeof(T) == sizeof(double) ? 0 : 0x1p-124);
   const auto at = [&](const double* e_at, const T* g_at, T* to) HWY_ATTR {
     const V known = hn::LoadU(d, e_at);
@@ -209,35 +211,36 @@ HWY_INLINE void pull_kept_in(const double* e, const T* g, std::ptrdiff_t n, doub
       });
 }
 
-#define LAPSUM_DENSITY_OF(T, name)                                                                 \
-  void cdf_##name(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,     \
-                  T* p) {                                                                          \
-    cdf_in(x, n, sign, b, alpha, p);                                                               \
-  }                                                                                                \
-  DensitySums sum_##name(const T* x, const T* g, std::ptrdiff_t n, double sign,                    \
-                         const Threshold& b, double alpha, bool with_z, Curve curve,               \
-                         double* keep) {                                                           \
-    if (curve == Curve::log_cdf)                                                                   \
-      return sum_in<false, Curve::log_cdf, false>(x, g, n, sign, b, alpha, nullptr);               \
-    if (with_z && keep) return sum_in<true, Curve::cdf, true>(x, g, n, sign, b, alpha, keep);      \
-    if (with_z) return sum_in<true, Curve::cdf, false>(x, g, n, sign, b, alpha, nullptr);          \
-    if (keep) return sum_in<false, Curve::cdf, true>(x, g, n, sign, b, alpha, keep);               \
-    return sum_in<false, Curve::cdf, false>(x, g, n, sign, b, alpha, nullptr);                     \
-  }                                                                                                \
-  void pull_kept_##name(const double* e, const T* g, std::ptrdiff_t n, double mean, double height, \
-                        T* out) {                                                                  \
-    pull_kept_in(e, g, n, mean, height, out);                                                      \
-  }                                                                                                \
-  void pull_##name(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,     \
-                   std::ptrdiff_t begin, double alpha, double height, T* out, Curve curve) {       \
-    if (curve == Curve::log_cdf) {                                                                 \
-      pull_in<Curve::log_cdf>(x, n, sign, levels, begin, alpha, height, out);                      \
-    } else {                                                                                       \
-      pull_in<Curve::cdf>(x, n, sign, levels, begin, alpha, height, out);                          \
-    }                                                                                              \
+#define LAPSUM_DENSITY_OF(T)                                                                     \
+  void cdf_##T(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,      \
+               T* p) {                                                                           \
+    cdf_in(x, n, sign, b, alpha, p);                                                             \
+  }                                                                                              \
+  DensitySums sum_##T(const T* x, const T* g, std::ptrdiff_t n, double sign, const Threshold& b, \
+                      double alpha, bool with_z, Curve curve, double* keep) {                    \
+    if (curve == Curve::log_cdf)                                                                 \
+      return sum_in<false, Curve::log_cdf, false>(x, g, n, sign, b, alpha, nullptr);             \
+    if (with_z && keep) return sum_in<true, Curve::cdf, true>(x, g, n, sign, b, alpha, keep);    \
+    if (with_z) return sum_in<true, Curve::cdf, false>(x, g, n, sign, b, alpha, nullptr);        \
+    if (keep) return sum_in<false, Curve::cdf, true>(x, g, n, sign, b, alpha, keep);             \
+    return sum_in<false, Curve::cdf, false>(x, g, n, sign, b, alpha, nullptr);                   \
+  }                                                                                              \
+  void pull_kept_##T(const double* e, const T* g, std::ptrdiff_t n, double mean, double height,  \
+                     T* out) {                                                                   \
+    pull_kept_in(e, g, n, mean, height, out);                                                    \
+  }                                                                                              \
+  void pull_##T(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,      \
+                std::ptrdiff_t begin, double alpha, double height, T* out, Curve curve) {        \
+    if (curve == Curve::log_cdf) {                                                               \
+      pull_in<Curve::log_cdf>(x, n, sign, levels, begin, alpha, height, out);                    \
+    } else {                                                                                     \
+      pull_in<Curve::cdf>(x, n, sign, levels, begin, alpha, height, out);                        \
+    }                                                                                            \
   }
-LAPSUM_DENSITY_OF(float, float)
-LAPSUM_DENSITY_OF(double, double)
+LAPSUM_DENSITY_OF(float)
+LAPSUM_DENSITY_OF(double)
+LAPSUM_DENSITY_OF(Half)
+LAPSUM_DENSITY_OF(Bfloat16)
 #undef LAPSUM_DENSITY_OF
 
 }  // namespace lapsum::cpu::HWY_NAMESPACE
@@ -245,41 +248,40 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace lapsum::cpu {
-HWY_EXPORT(cdf_float);
-HWY_EXPORT(cdf_double);
-HWY_EXPORT(sum_float);
-HWY_EXPORT(sum_double);
-HWY_EXPORT(pull_float);
-HWY_EXPORT(pull_double);
-HWY_EXPORT(pull_kept_float);
-HWY_EXPORT(pull_kept_double);
 
-#define LAPSUM_DENSITY_OF(T, name)                                                                 \
+#define LAPSUM_DENSITY_OF(T)                                                                       \
+  HWY_EXPORT(cdf_##T);                                                                             \
+  HWY_EXPORT(sum_##T);                                                                             \
+  HWY_EXPORT(pull_##T);                                                                            \
+  HWY_EXPORT(pull_kept_##T);                                                                       \
   template <>                                                                                      \
   void cdf_at(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha, T* p) { \
-    if (is_plain(alpha)) return HWY_DYNAMIC_DISPATCH(cdf_##name)(x, n, sign, b, alpha, p);         \
+    if (is_plain(alpha)) return HWY_DYNAMIC_DISPATCH(cdf_##T)(x, n, sign, b, alpha, p);            \
     for (std::ptrdiff_t i = 0; i < n; ++i) {                                                       \
-      p[i] = static_cast<T>(math::cdf(((b.anchor - sign * double(x[i])) + b.offset) / alpha));     \
+      p[i] =                                                                                       \
+          Element<T>::round(math::cdf(((b.anchor - sign * to_double(x[i])) + b.offset) / alpha));  \
     }                                                                                              \
   }                                                                                                \
   template <>                                                                                      \
   DensitySums sum_density(const T* x, const T* g, std::ptrdiff_t n, double sign,                   \
                           const Threshold& b, double alpha, bool with_z, Curve curve,              \
                           double* keep) {                                                          \
-    return HWY_DYNAMIC_DISPATCH(sum_##name)(x, g, n, sign, b, alpha, with_z, curve, keep);         \
+    return HWY_DYNAMIC_DISPATCH(sum_##T)(x, g, n, sign, b, alpha, with_z, curve, keep);            \
   }                                                                                                \
   template <>                                                                                      \
   void pull_kept(const double* e, const T* g, std::ptrdiff_t n, double mean, double height,        \
                  T* out) {                                                                         \
-    HWY_DYNAMIC_DISPATCH(pull_kept_##name)(e, g, n, mean, height, out);                            \
+    HWY_DYNAMIC_DISPATCH(pull_kept_##T)(e, g, n, mean, height, out);                               \
   }                                                                                                \
   template <>                                                                                      \
   void pull_density(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,    \
                     std::ptrdiff_t begin, double alpha, double height, T* out, Curve curve) {      \
-    HWY_DYNAMIC_DISPATCH(pull_##name)(x, n, sign, levels, begin, alpha, height, out, curve);       \
+    HWY_DYNAMIC_DISPATCH(pull_##T)(x, n, sign, levels, begin, alpha, height, out, curve);          \
   }
-LAPSUM_DENSITY_OF(float, float)
-LAPSUM_DENSITY_OF(double, double)
+LAPSUM_DENSITY_OF(float)
+LAPSUM_DENSITY_OF(double)
+LAPSUM_DENSITY_OF(Half)
+LAPSUM_DENSITY_OF(Bfloat16)
 #undef LAPSUM_DENSITY_OF
 
 }  // namespace lapsum::cpu

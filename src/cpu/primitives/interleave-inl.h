@@ -1,4 +1,4 @@
-// Rows to lanes and back: a matrix of floats is transposed in blocks of four columns.
+// Rows to lanes of float and back: a matrix is transposed in blocks of four columns.
 // Included once per instruction set, after hwy/highway.h.
 #if defined(LAPSUM_INTERLEAVE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAPSUM_INTERLEAVE_INL_H
@@ -9,16 +9,17 @@
 
 #include <cstddef>
 
+#include "cpu/primitives/elements-inl.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET != HWY_SCALAR
-// Blocks of four floats each, from at(0), at(kStep), ... and to them.
+// Blocks of four elements each, from at(0), at(kStep), ... and to them.
 template <int kStep, class D, class At>
 HWY_INLINE hn::Vec<D> load_blocks(D d, const At& at, int first = 0) {
   if constexpr (hn::MaxLanes(d) <= 4) {
-    return hn::LoadU(d, at(first));
+    return load_elements(d, at(first));
   } else {
     const hn::Half<D> half;
     constexpr int kBlocks = static_cast<int>(hn::MaxLanes(half)) / 4;
@@ -29,7 +30,7 @@ HWY_INLINE hn::Vec<D> load_blocks(D d, const At& at, int first = 0) {
 template <int kStep, class D, class At>
 HWY_INLINE void store_blocks(D d, hn::Vec<D> v, const At& at, int first = 0) {
   if constexpr (hn::MaxLanes(d) <= 4) {
-    hn::StoreU(v, d, at(first));
+    store_elements(d, v, at(first));
   } else {
     const hn::Half<D> half;
     constexpr int kBlocks = static_cast<int>(hn::MaxLanes(half)) / 4;
@@ -55,8 +56,8 @@ HWY_INLINE void transpose_blocks(D d, hn::Vec<D> a, hn::Vec<D> b, hn::Vec<D> c, 
 #endif
 
 /// put(j, v) with v[l] = rows[l][j], for every j below n.
-template <class D, class Put>
-HWY_INLINE void interleave(D d, const float* const* rows, std::ptrdiff_t n, Put put) {
+template <class D, class T, class Put>
+HWY_INLINE void interleave(D d, const T* const* rows, std::ptrdiff_t n, Put put) {
   std::ptrdiff_t j = 0;
 #if HWY_TARGET != HWY_SCALAR
   for (; j + 4 <= n; j += 4) {
@@ -73,14 +74,14 @@ HWY_INLINE void interleave(D d, const float* const* rows, std::ptrdiff_t n, Put 
 #endif
   for (; j < n; ++j) {
     HWY_ALIGN float v[hn::MaxLanes(d)];
-    for (std::size_t l = 0; l < hn::MaxLanes(d); ++l) v[l] = rows[l][j];
+    for (std::size_t l = 0; l < hn::MaxLanes(d); ++l) v[l] = to_work(rows[l][j]);
     put(j, hn::Load(d, v));
   }
 }
 
 /// rows[l][j] = get(j)[l], for every j below n.
-template <class D, class Get>
-HWY_INLINE void separate(D d, std::ptrdiff_t n, Get get, float* const* rows) {
+template <class D, class T, class Get>
+HWY_INLINE void separate(D d, std::ptrdiff_t n, Get get, T* const* rows) {
   std::ptrdiff_t j = 0;
 #if HWY_TARGET != HWY_SCALAR
   for (; j + 4 <= n; j += 4) {
@@ -95,8 +96,8 @@ HWY_INLINE void separate(D d, std::ptrdiff_t n, Get get, float* const* rows) {
   }
 #endif
   for (; j < n; ++j) {
-    HWY_ALIGN float v[hn::MaxLanes(d)];
-    hn::Store(get(j), d, v);
+    T v[hn::MaxLanes(d)];
+    store_elements(d, get(j), v);
     for (std::size_t l = 0; l < hn::MaxLanes(d); ++l) rows[l][j] = v[l];
   }
 }

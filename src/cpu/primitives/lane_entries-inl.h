@@ -1,4 +1,4 @@
-// Rows of float laid out for vectors, in two ways that come to the same bits: a tile has a row in
+// Rows laid out as floats for vectors, in two ways that come to the same bits: a tile has a row in
 // each lane, a row alone goes through all lanes. A sum over a row is made of as many sums as there
 // are lanes, one for each place modulo their number, which are then added by halving.
 // Included once per instruction set, after hwy/highway.h and decay-inl.h.
@@ -134,7 +134,8 @@ class Entries {
   }
 
   /// to = sign * rows, padded.
-  HWY_INLINE void fill(const float* const* rows, VF sign, float padding, float* to) const {
+  template <class T>
+  HWY_INLINE void fill(const T* const* rows, VF sign, float padding, float* to) const {
     if constexpr (kTile) {
       interleave(DF(), rows, n_, [&](std::ptrdiff_t j, VF v) HWY_ATTR {
         hn::StoreU(hn::Mul(sign, v), DF(), to + j * kWidth);
@@ -142,10 +143,10 @@ class Entries {
     } else {
       std::ptrdiff_t e = 0;
       for (; e + kWidth <= n_; e += kWidth) {
-        hn::StoreU(hn::Mul(sign, hn::LoadU(DF(), rows[0] + e)), DF(), to + e);
+        hn::StoreU(hn::Mul(sign, load_elements(DF(), rows[0] + e)), DF(), to + e);
       }
       const float turn = hn::GetLane(sign);
-      for (; e < n_; ++e) to[e] = turn * rows[0][e];
+      for (; e < n_; ++e) to[e] = turn * to_work(rows[0][e]);
       pad(to, padding);
     }
   }
@@ -154,20 +155,20 @@ class Entries {
   }
 
   /// rows = value(e), for vectors of entries; rows without a place are left out.
-  template <class Value>
-  HWY_INLINE void bring_home(Value value, std::span<float* const> rows, Arena& arena) const {
+  template <class Value, class T>
+  HWY_INLINE void bring_home(Value value, std::span<T* const> rows, Arena& arena) const {
     if constexpr (kTile) {
-      float* nowhere = arena.take<float>(n_).data();
-      float* to[kWidth];
+      T* nowhere = arena.take<T>(n_).data();
+      T* to[kWidth];
       for (std::size_t l = 0; l < kWidth; ++l)
         to[l] = l < rows.size() && rows[l] ? rows[l] : nowhere;
       separate(DF(), n_, [&](std::ptrdiff_t j) HWY_ATTR { return value(j * kWidth); }, to);
     } else if (rows[0]) {
       std::ptrdiff_t e = 0;
-      for (; e + kWidth <= n_; e += kWidth) hn::StoreU(value(e), DF(), rows[0] + e);
+      for (; e + kWidth <= n_; e += kWidth) store_elements(DF(), value(e), rows[0] + e);
       if (e == n_) return;
-      HWY_ALIGN float last[kWidth];
-      hn::Store(value(e), DF(), last);
+      T last[kWidth];
+      store_elements(DF(), value(e), last);
       std::copy_n(last, n_ - e, rows[0] + e);
     }
   }

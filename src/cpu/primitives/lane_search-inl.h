@@ -22,7 +22,8 @@ HWY_INLINE VF floats(double v) { return hn::Set(DF(), static_cast<float>(v)); }
 template <bool kTile>
 class LaneSearch {
  public:
-  LaneSearch(Entries<kTile> entries, std::span<const Lane> rows, std::ptrdiff_t n, Arena& arena)
+  template <class T>
+  LaneSearch(Entries<kTile> entries, std::span<const Lane<T>> rows, std::ptrdiff_t n, Arena& arena)
       : entries_(entries),
         n_(static_cast<float>(n)),
         r_(entries.template room<float>(arena)),
@@ -53,19 +54,20 @@ class LaneSearch {
   VF above() const { return above_; }
 
  private:
-  void take(std::span<const Lane> rows) {
+  template <class T>
+  void take(std::span<const Lane<T>> rows) {
     const DF d;
-    const float* from[kWidth];
+    const T* from[kWidth];
     HWY_ALIGN double k[kWidth], alpha[kWidth];
     HWY_ALIGN float sign[kWidth], first[kWidth], there[kWidth];
     for (std::ptrdiff_t l = 0; l < kWidth; ++l) {
       const bool is_there = l < std::ssize(rows);
-      const Lane& row = rows[is_there ? static_cast<std::size_t>(l) : 0];
+      const Lane<T>& row = rows[is_there ? static_cast<std::size_t>(l) : 0];
       from[l] = row.x;
       k[l] = row.k;
       alpha[l] = row.alpha;
       sign[l] = static_cast<float>(row.sign);
-      first[l] = sign[l] * row.x[0];
+      first[l] = sign[l] * to_work(row.x[0]);
       there[l] = is_there || !kTile ? 1 : 0;
     }
     k_ = load_lanes(k);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <type_traits>
 
 #include "cpu/primitives/lanes.h"
@@ -11,50 +12,55 @@
 
 namespace lapsum::cpu {
 
-/// Whether lanes take rows of this type and length.
+/// Whether lanes take rows of this type, and of this length.
+template <class T>
+inline constexpr bool kHasLanes = std::is_same_v<Work<T>, float>;
 template <class T>
 bool fits_lanes(std::ptrdiff_t length) {
-  return std::is_same_v<T, float> && length > 0 && length <= kLaneLength && lane_rows() > 0;
+  return kHasLanes<T> && length > 0 && length <= kLaneLength && lane_rows() > 0;
 }
 
 // The mask of a row whose threshold lies in a wide gap: p is 0 or 1 to the last bit.
-inline void choose_below(const MaskedRow<float>& row, float below, float* p) {
+template <class T>
+void choose_below(const MaskedRow<T>& row, float below, T* p) {
   const auto sign = static_cast<float>(row.orientation.sign);
-  for (std::ptrdiff_t j = 0; j < row.n; ++j) p[j] = sign * row.x[j] <= below ? 1.0f : 0.0f;
+  const T zero = Element<T>::round(0), one = Element<T>::round(1);
+  for (std::ptrdiff_t j = 0; j < row.n; ++j) p[j] = sign * to_work(row.x[j]) <= below ? one : zero;
 }
 
-inline bool solve_gap(const MaskedRow<float>& row, Lane& lane, Arena& arena) {
+template <class T>
+bool solve_gap(const MaskedRow<T>& row, Lane<T>& lane, Arena& arena) {
   return solve_between(row.x, row.n, lane.sign, lane.below, lane.above, lane.k, lane.alpha, lane.b,
                        arena);
 }
 
 /// The thresholds of all rows at all levels, to b, and their masks F(z) to p, as far as they are
 /// given. fill(row, p) writes the mask of a row that has gone alone.
-template <class Fill>
-void solve_short_rows(Rows<const float> x, const Levels& k, const PerRow& alpha, Threshold* b,
-                      Rows<float> p, Order order, Threads threads, Fill&& fill) {
+template <class T, class Fill>
+void solve_short_rows(Rows<const T> x, const Levels& k, const PerRow& alpha, Threshold* b,
+                      Rows<T> p, Order order, Threads threads, Fill&& fill) {
   const std::ptrdiff_t levels = k.count(), all = x.count * levels, most = lane_rows();
   const auto on_group = [&](std::ptrdiff_t group, Arena& arena, int) {
     const std::ptrdiff_t first = group * most, count = std::min(most, all - first);
-    std::array<Lane, kMostLanes> lanes;
+    std::array<Lane<T>, kMostLanes> lanes;
     for (std::ptrdiff_t l = 0; l < count; ++l) {
       const std::ptrdiff_t at = first + l, i = at / levels;
       const Orientation o(alpha[i], order);
       lanes[l] = {x[i], o.sign, k[i][at % levels], o.alpha, p.data ? p[at] : nullptr};
     }
-    solve_lanes({lanes.data(), static_cast<std::size_t>(count)}, x.length, arena);
+    solve_lanes(std::span(lanes).first(static_cast<std::size_t>(count)), x.length, arena);
     for (std::ptrdiff_t l = 0; l < count; ++l) {
       const std::ptrdiff_t at = first + l;
-      Lane& lane = lanes[l];
+      Lane<T>& lane = lanes[l];
       if (!lane.solved) {
         const Arena::Scope scope(arena);
         const Orientation o(alpha[at / levels], order);
-        const MaskedRow<float> row{lane.x, x.length, o, {&lane.b, 1}};
+        const MaskedRow<T> row{lane.x, x.length, o, {&lane.b, 1}};
         const bool gap = lane.below < lane.above;
         if (gap && lane.p) choose_below(row, lane.below, lane.p);
         if (!gap || (b && !solve_gap(row, lane, arena))) {
           solve_row(row, {&lane.k, 1}, {&lane.b, 1}, arena, 1);
-          if (lane.p) fill(row, Rows<float>(lane.p, 1, x.length));
+          if (lane.p) fill(row, Rows<T>(lane.p, 1, x.length));
         }
       }
       if (b) b[at] = lane.b;

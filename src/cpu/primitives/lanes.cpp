@@ -53,10 +53,11 @@ class LaneSolve {
     }
   }
 
-  HWY_INLINE void write(std::span<Lane> rows, Arena& arena) const {
+  template <class T>
+  HWY_INLINE void write(std::span<Lane<T>> rows, Arena& arena) const {
     double anchor[kWidth], offset[kWidth];
     float solved[kWidth], below[kWidth], above[kWidth];
-    float* to[kWidth];
+    T* to[kWidth];
     store_lanes(anchor_, anchor);
     store_lanes(wide([&](std::ptrdiff_t h) HWY_ATTR { return moved(h); }), offset);
     hn::StoreU(hn::IfThenElseZero(solved_, floats(1)), DF(), solved);
@@ -84,7 +85,7 @@ class LaneSolve {
         return hn::IfThenElseZero(hn::Ge(p, hn::Set(d, 0x1p-125)), p);
       }));
     };
-    entries_.bring_home(mask, {to, rows.size()}, arena);
+    entries_.bring_home(mask, std::span<T* const>(to, rows.size()), arena);
   }
 
  private:
@@ -147,10 +148,12 @@ class LaneSolve {
 
 std::ptrdiff_t lane_rows_all() { return kWidth > 1 ? kWidth : 0; }
 
-void solve_lanes_all(std::span<Lane> rows, std::ptrdiff_t n, Arena& arena, Layout layout) {
-  for_each_layout(rows, n, layout, [&](auto entries, std::span<Lane> part) HWY_ATTR {
+template <class T>
+HWY_INLINE void solve_lanes_in(std::span<Lane<T>> rows, std::ptrdiff_t n, Arena& arena,
+                               Layout layout) {
+  for_each_layout(rows, n, layout, [&](auto entries, std::span<Lane<T>> part) HWY_ATTR {
     const Arena::Scope scope(arena);
-    LaneSearch search(entries, std::span<const Lane>(part), n, arena);
+    LaneSearch search(entries, std::span<const Lane<T>>(part), n, arena);
     search.run();
     LaneSolve solve(entries, search, arena);
     solve.run();
@@ -158,19 +161,34 @@ void solve_lanes_all(std::span<Lane> rows, std::ptrdiff_t n, Arena& arena, Layou
   });
 }
 
+#define LAPSUM_LANES_OF(T)                                                                 \
+  void solve_##T(std::span<Lane<T>> rows, std::ptrdiff_t n, Arena& arena, Layout layout) { \
+    solve_lanes_in(rows, n, arena, layout);                                                \
+  }
+LAPSUM_LANES_OF(float)
+LAPSUM_LANES_OF(Half)
+LAPSUM_LANES_OF(Bfloat16)
+#undef LAPSUM_LANES_OF
+
 }  // namespace lapsum::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace lapsum::cpu {
 HWY_EXPORT(lane_rows_all);
-HWY_EXPORT(solve_lanes_all);
 
 std::ptrdiff_t lane_rows() { return HWY_DYNAMIC_DISPATCH(lane_rows_all)(); }
 
-void solve_lanes(std::span<Lane> rows, std::ptrdiff_t n, Arena& arena, Layout layout) {
-  HWY_DYNAMIC_DISPATCH(solve_lanes_all)(rows, n, arena, layout);
-}
+#define LAPSUM_LANES_OF(T)                                                                   \
+  HWY_EXPORT(solve_##T);                                                                     \
+  template <>                                                                                \
+  void solve_lanes(std::span<Lane<T>> rows, std::ptrdiff_t n, Arena& arena, Layout layout) { \
+    HWY_DYNAMIC_DISPATCH(solve_##T)(rows, n, arena, layout);                                 \
+  }
+LAPSUM_LANES_OF(float)
+LAPSUM_LANES_OF(Half)
+LAPSUM_LANES_OF(Bfloat16)
+#undef LAPSUM_LANES_OF
 
 }  // namespace lapsum::cpu
 #endif  // HWY_ONCE

@@ -1,4 +1,4 @@
-// Short rows of float, several at a time: their thresholds, and their masks at them. Which rows are
+// Short rows of float or a half type, several at a time: their thresholds, and their masks at them. Which rows are
 // solved together, and how many, does not change a bit of a row's result.
 #pragma once
 
@@ -29,12 +29,13 @@ std::ptrdiff_t lane_rows();
 /// `solved` tells; it gives up on what is not finite, on k outside of (0, n), on rows that need many
 /// steps, and on a whole k in a gap of more than a thousand alphas: the values at its ends are then
 /// `below` and `above`.
+template <class T>
 struct Lane {
-  const float* x;
+  const T* x;
   double sign;  ///< kernels see sign * x
   double k;
   double alpha;  ///< positive
-  float* p;
+  T* p;
   Threshold b{};
   bool solved = false;
   float below = 0, above = 0;
@@ -45,7 +46,8 @@ struct Lane {
 enum class Layout { shorter, tile, alone };
 
 /// Up to lane_rows() rows of n values each, n in [1, kLaneLength].
-void solve_lanes(std::span<Lane> rows, std::ptrdiff_t n, Arena& arena,
+template <class T>
+void solve_lanes(std::span<Lane<T>> rows, std::ptrdiff_t n, Arena& arena,
                  Layout layout = Layout::shorter);
 
 }  // namespace lapsum::cpu

@@ -55,8 +55,8 @@ const Threshold* known_thresholds(Rows<const T> x, const Levels& k, const PerRow
   if (saved || !fits_lanes<T>(x.length)) return saved;
   if (!keep) own.resize(static_cast<std::size_t>(x.count * k.count()));
   Threshold* b = keep ? keep : own.data();
-  if constexpr (std::is_same_v<T, float>) {
-    solve_short_rows(x, k, alpha, b, {}, order, threads, [](auto&&...) {});
+  if constexpr (kHasLanes<T>) {
+    solve_short_rows(x, k, alpha, b, Rows<T>(), order, threads, [](auto&&...) {});
   }
   return b;
 }
@@ -68,7 +68,7 @@ void mask(Rows<const T> x, const Levels& k, const PerRow& alpha, Rows<T> out, Th
   const auto body = [&](std::ptrdiff_t i, const MaskedRow<T>& row, Arena&, int inner) {
     fill_masks<Mask>(row, Rows<T>(out[i * k.count()], k.count(), x.length, out.stride), inner);
   };
-  if constexpr (Mask::is_cdf && std::is_same_v<T, float>) {
+  if constexpr (Mask::is_cdf && kHasLanes<T>) {
     if (fits_lanes<T>(x.length)) {
       const auto fill = [](const MaskedRow<T>& row, Rows<T> p) { fill_masks<Mask>(row, p, 1); };
       return solve_short_rows(x, k, alpha, keep, out, order, threads, fill);
@@ -104,7 +104,7 @@ void mask_vjp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Thres
     std::fill(gr.begin(), gr.end(), 0.0);
     double ga = 0;
     for (std::ptrdiff_t l = 0; l < k.count(); ++l) {
-      const auto v = [&](std::ptrdiff_t j) { return static_cast<double>(given[l][j]); };
+      const auto v = [&](std::ptrdiff_t j) { return to_double(given[l][j]); };
       double level_gk = 0;
       if (std::isnan(row.b[l].anchor)) {
         std::fill(gr.begin(), gr.end(), kNaN);
@@ -133,7 +133,7 @@ void mask_vjp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Thres
                 });
         }
       }
-      if (to_k) to_k[l] = capped<T>(level_gk);
+      if (to_k) to_k[l] = capped<Work<T>>(level_gk);
     }
     for (std::ptrdiff_t j = 0; j < std::ssize(gr); ++j) {
       to[j] = narrow<T>(row.orientation.sign * gr[j]);
@@ -169,7 +169,7 @@ void mask_jvp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Thres
         const Softmax q = softmax_at(r, row.b[l], row.orientation.alpha, arena, inner);
         const Slopes slopes = Mask::slopes(q, arena, inner);
         const auto pull = [&](std::ptrdiff_t j) {
-          const double dr = dx.data ? row.orientation.sign * static_cast<double>(dx[i][j]) : 0;
+          const double dr = dx.data ? row.orientation.sign * to_double(dx[i][j]) : 0;
           return dr + q.z[j] * da;
         };
         const double mean = q.mean(inner, pull);
@@ -178,7 +178,7 @@ void mask_jvp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Thres
         for_each_chunk(x.length, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
           for (std::ptrdiff_t j = begin; j < end; ++j) {
             const double u = slopes.u[j];
-            to[j] = u == 0 ? 0 : capped<T>(u * (height * (mean - pull(j)) + lift));
+            to[j] = capped<T>(u == 0 ? 0 : u * (height * (mean - pull(j)) + lift));
           }
         });
       }

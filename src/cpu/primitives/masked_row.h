@@ -34,7 +34,7 @@ struct MaskedRow {
     const bool all = b[l].anchor > 0;
     const double per_level = !all && share > 0 && share < 1 ? 1 / near() : 0;
     for (std::ptrdiff_t i = 0; i < n; ++i) {
-      const double r = orientation.sign * static_cast<double>(x[i]);
+      const double r = orientation.sign * to_double(x[i]);
       if (all) {
         body(i, Saturated{r == INFINITY ? 0.0 : 1.0, 0});
       } else {

@@ -67,7 +67,8 @@ bool pull_row(const MaskedRow<T>& row, Rows<const T> g, T* gx, double* gk, doubl
     ga += sums.g * (sums.z / sums.total) - sums.gz;
   }
   const double per_level = curve == Curve::cdf ? 1 : 2;
-  for (std::ptrdiff_t l = 0; gk && l < g.count; ++l) gk[l] = capped<T>(per_level * levels[l].mean);
+  for (std::ptrdiff_t l = 0; gk && l < g.count; ++l)
+    gk[l] = capped<Work<T>>(per_level * levels[l].mean);
   if (galpha) *galpha = o.alpha_sign * o.peak() * ga;
   if (gx && levels.empty()) fill(gx, row.n, 0);
   if (keeps) {

@@ -35,17 +35,21 @@ void narrow_float(const double* x, std::ptrdiff_t n, float* out) {
       });
 }
 
-bool is_finite_float(const float* x, std::ptrdiff_t n) {
+template <class T>
+HWY_INLINE bool is_finite_in(const T* x, std::ptrdiff_t n) {
   const DF d;
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   // 0 times what is not finite is NaN, and stays NaN in sums.
   auto sum = hn::Zero(d);
   std::ptrdiff_t i = 0;
-  for (; i + lanes <= n; i += lanes) sum = hn::MulAdd(hn::Zero(d), hn::LoadU(d, x + i), sum);
+  for (; i + lanes <= n; i += lanes) sum = hn::MulAdd(hn::Zero(d), load_elements(d, x + i), sum);
   bool finite = hn::AllTrue(d, hn::Eq(sum, hn::Zero(d)));
-  for (; i < n; ++i) finite &= 0 * x[i] == 0;
+  for (; i < n; ++i) finite &= 0 * to_work(x[i]) == 0;
   return finite;
 }
+bool is_finite_float(const float* x, std::ptrdiff_t n) { return is_finite_in(x, n); }
+bool is_finite_half(const Half* x, std::ptrdiff_t n) { return is_finite_in(x, n); }
+bool is_finite_bfloat16(const Bfloat16* x, std::ptrdiff_t n) { return is_finite_in(x, n); }
 
 }  // namespace lapsum::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -54,20 +58,35 @@ HWY_AFTER_NAMESPACE();
 namespace lapsum::cpu {
 HWY_EXPORT(narrow_float);
 HWY_EXPORT(is_finite_float);
+HWY_EXPORT(is_finite_half);
+HWY_EXPORT(is_finite_bfloat16);
 
 template <>
 void narrow_row(const double* x, std::ptrdiff_t n, float* out) {
   HWY_DYNAMIC_DISPATCH(narrow_float)(x, n, out);
 }
 
-template <>
-void narrow_row(const double* x, std::ptrdiff_t n, double* out) {
-  std::copy_n(x, n, out);
+template <class T>
+void narrow_row(const double* x, std::ptrdiff_t n, T* out) {
+  std::transform(x, x + n, out, narrow<T>);
 }
+template void narrow_row(const double*, std::ptrdiff_t, double*);
+template void narrow_row(const double*, std::ptrdiff_t, Half*);
+template void narrow_row(const double*, std::ptrdiff_t, Bfloat16*);
 
 template <>
 bool is_finite(const float* x, std::ptrdiff_t n) {
   return HWY_DYNAMIC_DISPATCH(is_finite_float)(x, n);
+}
+
+template <>
+bool is_finite(const Half* x, std::ptrdiff_t n) {
+  return HWY_DYNAMIC_DISPATCH(is_finite_half)(x, n);
+}
+
+template <>
+bool is_finite(const Bfloat16* x, std::ptrdiff_t n) {
+  return HWY_DYNAMIC_DISPATCH(is_finite_bfloat16)(x, n);
 }
 
 template <>

@@ -1,5 +1,4 @@
-// Rows in and out of the kernels: from float or double, as the orientation wants them, to double
-// and back; and what a row holds that is not finite.
+// Rows in and out of the kernels: from any type, as the orientation wants them, to double and back; and what a row holds that is not finite.
 #pragma once
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <limits>
 #include <span>
 
+#include "cpu/primitives/element.h"
 #include "cpu/primitives/parallel.h"
 
 namespace lapsum::cpu {
@@ -31,14 +31,15 @@ bool is_finite(const T* x, std::ptrdiff_t n);
 /// Counts what is not finite in sign * x.
 template <class T>
 NonFinite count_non_finite(const T* x, std::ptrdiff_t n, double sign, int threads) {
-  constexpr T kInf = std::numeric_limits<T>::infinity();
+  constexpr Work<T> kInf = std::numeric_limits<Work<T>>::infinity();
   if (is_finite(x, n)) return {};
   auto counts = sum_chunks<NonFinite>(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     NonFinite c;
     for (std::ptrdiff_t i = begin; i < end; ++i) {
-      c.nan += x[i] != x[i];
-      c.below += x[i] == -kInf;
-      c.above += x[i] == kInf;
+      const Work<T> v = to_work(x[i]);
+      c.nan += v != v;
+      c.below += v == -kInf;
+      c.above += v == kInf;
     }
     return c;
   });
@@ -51,17 +52,22 @@ template <class T>
 std::span<double> load(const T* x, std::ptrdiff_t n, double sign, Arena& arena, int threads) {
   std::span<double> out = arena.take<double>(n);
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    for (std::ptrdiff_t i = begin; i < end; ++i) out[i] = sign * static_cast<double>(x[i]);
+    for (std::ptrdiff_t i = begin; i < end; ++i) out[i] = sign * to_double(x[i]);
   });
   return out;
+}
+
+/// As narrow, but for results that grow without bound: infinite becomes T's largest number too.
+template <class T>
+T capped(double x) {
+  constexpr double kMax = Element<T>::kMax;
+  return Element<T>::round(x > kMax ? kMax : x < -kMax ? -kMax : x);
 }
 
 /// x rounded to T; what is finite stays finite.
 template <class T>
 T narrow(double x) {
-  constexpr auto kMax = static_cast<double>(std::numeric_limits<T>::max());
-  if (std::isinf(x)) return static_cast<T>(x);
-  return static_cast<T>(x > kMax ? kMax : x < -kMax ? -kMax : x);
+  return std::isinf(x) ? Element<T>::round(x) : capped<T>(x);
 }
 
 /// out = narrow(x), element by element.
@@ -94,16 +100,9 @@ void narrow_all(std::ptrdiff_t begin, std::ptrdiff_t end, T* out, Value&& value)
   });
 }
 
-/// As narrow, but for results that grow without bound: infinite becomes T's largest number too.
-template <class T>
-T capped(double x) {
-  constexpr auto kMax = static_cast<double>(std::numeric_limits<T>::max());
-  return static_cast<T>(x > kMax ? kMax : x < -kMax ? -kMax : x);
-}
-
 template <class T>
 void fill(T* out, std::ptrdiff_t n, double value) {
-  for (std::ptrdiff_t i = 0; i < n; ++i) out[i] = static_cast<T>(value);
+  for (std::ptrdiff_t i = 0; i < n; ++i) out[i] = Element<T>::round(value);
 }
 
 inline constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();

@@ -14,6 +14,7 @@
 #include "cpu/primitives/glance.h"
 #include "cpu/primitives/parallel.h"
 #include "cpu/primitives/row.h"
+#include "instantiate.h"
 #include "math/interval.h"
 
 namespace lapsum::cpu {
@@ -50,11 +51,11 @@ constexpr double kSlack = 1e-8;
 // Values in order, with LapSum at each of them.
 class Sorted {
  public:
-  template <class T>
-  Sorted(std::span<const T> values, const Around& around, double alpha, Arena& arena)
+  template <class Number>
+  Sorted(std::span<const Number> values, const Around& around, double alpha, Arena& arena)
       : around_(around) {
     std::span<double> r = arena.take<double>(std::ssize(values));
-    nan_ = std::any_of(values.begin(), values.end(), [](T v) { return v != v; });
+    nan_ = std::any_of(values.begin(), values.end(), [](Number v) { return v != v; });
     if (nan_) return;
     if (std::ssize(values) <= kSmallSort) {
       small_sort(values.data(), std::ssize(values), r.data());
@@ -115,6 +116,7 @@ class Sorted {
 
 template <class T>
 class Search {
+  using Number = Work<T>;
   static constexpr std::ptrdiff_t kBase = 24;
 
  public:
@@ -122,12 +124,10 @@ class Search {
       : alpha_(alpha), arena_(arena), threads_(threads) {}
 
   // The place of level k on r = sign * x. After `budget` passes what remains is sorted.
-  Place find(const T* x, std::ptrdiff_t n, T sign, const Around& around, double k, int budget,
+  Place find(const T* x, std::ptrdiff_t n, Number sign, const Around& around, double k, int budget,
              bool aimed = true) {
     if (n <= kBase || budget == 0 || !is_plain(alpha_)) {
-      std::span<T> r = arena_.take<T>(n);
-      for (std::ptrdiff_t i = 0; i < n; ++i) r[i] = sign * x[i];
-      return Sorted(std::span<const T>(r), around, alpha_, arena_).place(k);
+      return sorted(x, n, sign, around).place(k);
     }
     std::optional<Bracket> bracket = aimed ? aim(x, n, sign, around, k) : std::nullopt;
     if (!bracket) bracket = choose(x, n, sign, around, k, budget);
@@ -146,7 +146,7 @@ class Search {
   // body(t, place) for the levels k, all inside (0, n): the first pass is one for all of them, if a
   // bracket around the lowest and the highest leaves little.
   template <class Body>
-  void find_each(const T* x, std::ptrdiff_t n, T sign, std::span<const double> k, int budget,
+  void find_each(const T* x, std::ptrdiff_t n, Number sign, std::span<const double> k, int budget,
                  Body&& body) {
     const auto alone = [&](std::size_t t) {
       const Arena::Scope scope(arena_);
@@ -175,7 +175,7 @@ class Search {
     double lo, hi;
   };
 
-  std::optional<Around> enter_together(const T* x, std::ptrdiff_t n, T sign,
+  std::optional<Around> enter_together(const T* x, std::ptrdiff_t n, Number sign,
                                        std::span<const double> k, int budget,
                                        std::span<T>& inside) {
     if (k.size() < 2 || n <= kBase || !is_plain(alpha_)) return std::nullopt;
@@ -196,7 +196,7 @@ class Search {
   }
 
   // Goes on with what lies inside of a bracket; or on one side of it, if it holds one value.
-  Place enter(const T* x, std::ptrdiff_t n, T sign, const Around& around, double k,
+  Place enter(const T* x, std::ptrdiff_t n, Number sign, const Around& around, double k,
               const Bracket& bracket, int budget, bool aimed) {
     const auto [lo, hi] = bracket;
     std::span<T> inside = arena_.take<T>(n);
@@ -223,6 +223,12 @@ class Search {
                 budget);
   }
 
+  Sorted sorted(const T* x, std::ptrdiff_t n, Number sign, const Around& around) {
+    std::span<Number> r = arena_.take<Number>(n);
+    for (std::ptrdiff_t i = 0; i < n; ++i) r[i] = sign * to_work(x[i]);
+    return Sorted(std::span<const Number>(r), around, alpha_, arena_);
+  }
+
   double decayed(double sum, double distance) const {
     return sum > 0 ? sum * std::exp(-distance / alpha_) : 0;
   }
@@ -243,7 +249,8 @@ class Search {
   }
 
   // A bracket around the root of a rough LapSum, found by secants; none if they do not settle.
-  std::optional<Bracket> aim(const T* x, std::ptrdiff_t n, T sign, const Around& around, double k) {
+  std::optional<Bracket> aim(const T* x, std::ptrdiff_t n, Number sign, const Around& around,
+                             double k) {
     constexpr double kReach = 1e30;
     if (!(alpha_ > 1 / kReach && alpha_ < kReach)) return std::nullopt;
     const std::ptrdiff_t step = std::max<std::ptrdiff_t>(1, n / sample_size(n));
@@ -308,16 +315,18 @@ class Search {
 
   // Two elements with the root between them, most likely; or one element, twice, if that would
   // leave too much. None: the sample holds NaN.
-  std::optional<Bracket> choose(const T* x, std::ptrdiff_t n, T sign, const Around& around,
+  std::optional<Bracket> choose(const T* x, std::ptrdiff_t n, Number sign, const Around& around,
                                 double k, int budget) {
     const Arena::Scope scope(arena_);
     const std::ptrdiff_t m = n <= 2500 ? 48 : sample_size(n);
     std::span<T> sample = arena_.take<T>(m);
-    for (std::ptrdiff_t i = 0; i < m; ++i) sample[i] = sign * x[(2 * i + 1) * n / (2 * m)];
+    for (std::ptrdiff_t i = 0; i < m; ++i) {
+      sample[i] = Element<T>::round(sign * to_work(x[(2 * i + 1) * n / (2 * m)]));
+    }
     const auto size = static_cast<double>(m);
     double first = 0, second = 0;
     for (const T v : sample) {
-      const double moved = static_cast<double>(v) - static_cast<double>(sample[0]);
+      const double moved = to_double(v) - to_double(sample[0]);
       first += moved / size;
       second += moved * moved / size;
     }
@@ -329,9 +338,9 @@ class Search {
     const double margin = this->margin(size, share, variance, size / (2 * alpha_));
     Place lower, upper;
     if (m <= kSmallSort) {
-      const Sorted sorted(std::span<const T>(sample), around.scaled(ratio), alpha_, arena_);
-      lower = sorted.place(level - margin);
-      upper = sorted.place(level + margin);
+      const Sorted values = sorted(sample.data(), m, 1, around.scaled(ratio));
+      lower = values.place(level - margin);
+      upper = values.place(level + margin);
     } else {
       lower = find(sample.data(), m, 1, around.scaled(ratio), level - margin, budget - 1);
       upper = find(sample.data(), m, 1, around.scaled(ratio), level + margin, budget - 1);
@@ -400,7 +409,7 @@ void solve_thresholds(const T* x, std::ptrdiff_t n, double sign, std::span<const
     }
   }
   Search<T>(alpha, arena, threads)
-      .find_each(x, n, static_cast<T>(sign), levels.first(count), kPasses,
+      .find_each(x, n, static_cast<Work<T>>(sign), levels.first(count), kPasses,
                  [&](std::size_t i, const Place& place) {
                    const double excess = levels[i] - place.around.left_count;
                    const math::Interval& ends = place.around.at;
@@ -417,8 +426,8 @@ void solve_thresholds(const T* x, std::ptrdiff_t n, double sign, std::span<const
 }
 
 template <class T>
-bool solve_between(const T* x, std::ptrdiff_t n, double sign, T below, T above, double k,
-                   double alpha, Threshold& b, Arena& arena) {
+bool solve_between(const T* x, std::ptrdiff_t n, double sign, Work<T> below, Work<T> above,
+                   double k, double alpha, Threshold& b, Arena& arena) {
   const Arena::Scope scope(arena);
   const Bracketed sides = bracket(x, n, sign, below, above, alpha, arena.take<T>(n).data());
   const double excess = k - static_cast<double>(sides.left);
@@ -428,11 +437,7 @@ bool solve_between(const T* x, std::ptrdiff_t n, double sign, T below, T above, 
   return true;
 }
 
-template bool solve_between(const float*, std::ptrdiff_t, double, float, float, double, double,
-                            Threshold&, Arena&);
-template void solve_thresholds(const float*, std::ptrdiff_t, double, std::span<const double>,
-                               double, std::span<Threshold>, Arena&, int);
-template void solve_thresholds(const double*, std::ptrdiff_t, double, std::span<const double>,
-                               double, std::span<Threshold>, Arena&, int);
+LAPSUM_INSTANTIATE_FOUR(solve_between)
+LAPSUM_INSTANTIATE_FOUR(solve_thresholds)
 
 }  // namespace lapsum::cpu

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "cpu/primitives/arena.h"
+#include "cpu/primitives/element.h"
 #include "lapsum/rows.h"
 
 namespace lapsum::cpu {
@@ -20,7 +21,7 @@ void solve_thresholds(const T* x, std::ptrdiff_t n, double sign, std::span<const
 /// The threshold of one level between two values of a row that have no others in between. False if
 /// they have, or are not the place of that level. alpha must be plain (bracket.h).
 template <class T>
-bool solve_between(const T* x, std::ptrdiff_t n, double sign, T below, T above, double k,
-                   double alpha, Threshold& b, Arena& arena);
+bool solve_between(const T* x, std::ptrdiff_t n, double sign, Work<T> below, Work<T> above,
+                   double k, double alpha, Threshold& b, Arena& arena);
 
 }  // namespace lapsum::cpu
