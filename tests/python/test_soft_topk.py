@@ -183,3 +183,38 @@ def test_the_gradient_does_not_see_a_shift():
     x = np.random.default_rng(3).normal(size=1000)
     gx, _, _ = gradients(x, 30, 0.1)
     assert_within("adjoint", "float64", "value", gx.sum(), 0.0, size=np.abs(gx).sum())
+
+
+@pytest.mark.parametrize("name", ["soft_topk", "log_soft_topk"])
+@pytest.mark.parametrize("others", [np.float16, np.float32])
+@pytest.mark.parametrize("rows", [6, 1])
+@pytest.mark.parametrize("padded", [False, True])
+def test_float16_is_float32_rounded(name, others, rows, padded):
+    draw = np.random.default_rng(4)
+    x, dx = draw.normal(size=(2, rows, 700)).astype(np.float16)
+    g = draw.normal(size=(6, 700)).astype(np.float16)
+    numbers = np.linspace(1, 50.5, 6), np.full(6, -0.2)
+    options = {"mask": draw.uniform(size=x.shape) > 0.2} if padded else {}
+    value, vjp, jvp = (getattr(lapsum, name + part) for part in ("", "_vjp", "_jvp"))
+
+    def results(dtype, others):
+        row = x.astype(dtype), *numbers
+        return [
+            value(*row, **options),
+            *vjp(*row, g.astype(others), **options),
+            jvp(*row, dx.astype(others), None, None, **options),
+        ]
+
+    got, want = results(np.float16, others), results(np.float32, np.float32)
+    assert [a.dtype for a in got] == [np.float16, np.float16, np.float64, np.float64, np.float16]
+    for a, b in zip(got, want, strict=True):
+        np.testing.assert_array_equal(a, b.astype(a.dtype))
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_row_of_float16_is_float32_rounded(log):
+    x = np.random.default_rng(5).normal(size=(3, 1000)).astype(np.float16)
+    for row in (x, x[:, ::2], np.asfortranarray(x)):
+        name = "log_soft_topk" if log else "soft_topk"
+        got, want = (getattr(lapsum, name)(a, 40, 0.3) for a in (row, row.astype(np.float32)))
+        np.testing.assert_array_equal(got, want.astype(np.float16))

@@ -73,7 +73,8 @@ class AlongAxis:
     ) -> Array | None:
         if any(v is not None and v is not False for v in options.values()):
             return None
-        return short_cut(getattr(_core, self.operation.core), x, numbers, flags)
+        types = "efd" if self.operation.halves else "fd"
+        return short_cut(getattr(_core, self.operation.core), types, x, numbers, flags)
 
     def vjp(
         self,

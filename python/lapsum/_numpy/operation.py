@@ -6,6 +6,7 @@ incoming gradient and the outgoing ones, or the tangents and the output; then fl
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -46,6 +47,7 @@ class Call:
         num_threads: int | None,
         absent: Padding | None,
         packed: int,
+        halves: bool,
     ) -> None:
         self.op = op
         self.names = list(arrays)
@@ -62,6 +64,9 @@ class Call:
         self.layout = Layout(op, batches, row, alpha, levels, level_name or "k", lengths)
         self.dtype = compute_dtype(*self.arrays)
         self.result_dtype = np.result_type(*self.arrays)
+        # A gradient that is summed over what was broadcast is summed in the wider type.
+        if halves and self.layout.rows == math.prod(row) and self.arrays[0].dtype == np.float16:
+            self.dtype = self.arrays[0].dtype
         self.threads = thread_count(op, num_threads)
 
     def inputs(self) -> list[Any]:
@@ -72,6 +77,11 @@ class Call:
             *levels,
             layout.per_row(layout.alpha),
         ]
+
+    def widen(self, given: Array) -> None:
+        """float16 is left as it is only where all arrays have it."""
+        if given.dtype != self.dtype:
+            self.dtype = compute_dtype(*self.arrays)
 
     def options(self) -> dict[str, Any]:
         """What the core takes by name."""
@@ -128,6 +138,7 @@ class Operation:
         self.result = result
         self.elements = elements
         self.by_element = by_element
+        self.halves = hasattr(_core, f"{self.core}_at_float16")  # whether the core reads them
 
     def weighted(self) -> Operation:
         """The same with weights behind its array."""
@@ -169,7 +180,9 @@ class Operation:
         tails = self.tails(op, list(arrays.values()))
         absent = padding(op, arrays[self.array_names[0]].shape, mask, lengths)
         packed = self.arrays_by_element(flags) if absent else 0
-        return Call(op, arrays, tails, alpha, self.level, levels, num_threads, absent, packed)
+        return Call(
+            op, arrays, tails, alpha, self.level, levels, num_threads, absent, packed, self.halves
+        )
 
     def _result_tail(self, call: Call) -> Shape:
         return self.result(
@@ -217,6 +230,7 @@ class Operation:
         tail = self._result_tail(call)
         g = real_array(op, "g", g)
         expect_shape(op, "g", g, layout.batch + tail)
+        call.widen(g)
         axis = self.element_axis(flags, tail)
         if call.absent and axis:
             g = call.absent.pack(g, axis, len(tail))
@@ -258,6 +272,7 @@ class Operation:
                 continue
             along = real_array(op, f"d{name}", given)
             expect_shape(op, f"d{name}", along, like.shape)
+            call.widen(along)
             tangents.append(call.split(call.pack(len(tangents), along), tails))
         if layout.levels is not None:
             tangents.append(layout.tangent(f"d{self.level}", args[-2], layout.levels, "level"))

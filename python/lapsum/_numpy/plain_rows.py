@@ -11,10 +11,14 @@ from .layout import Array, all_plain
 
 
 def short_cut(
-    core: Callable[..., None], x: object, numbers: Sequence[Any], flags: Sequence[bool]
+    core: Callable[..., None],
+    types: str,
+    x: object,
+    numbers: Sequence[Any],
+    flags: Sequence[bool],
 ) -> Array | None:
-    """A result of the shape of x, or None where this way is not enough."""
-    if type(x) is not np.ndarray or x.dtype.char not in "fd" or not x.dtype.isnative:
+    """A result of the shape of x, or None where this way is not enough; `types` are the core's."""
+    if type(x) is not np.ndarray or x.dtype.char not in types or not x.dtype.isnative:
         return None
     if not x.flags.c_contiguous or not x.flags.aligned or not x.size or not x.ndim:
         return None
