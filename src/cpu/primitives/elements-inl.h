@@ -28,43 +28,25 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <class D>
 using Bits = hn::Vec<hn::RebindToSigned<D>>;
 
-// The bits of 16-bit elements, one per lane of D, which are float.
-template <class D, class T>
-HWY_INLINE Bits<D> load_bits(D, const T* x) {
-  const hn::Rebind<std::uint16_t, D> narrow;
-  return hn::PromoteTo(hn::RebindToSigned<D>(),
-                       hn::LoadU(narrow, reinterpret_cast<const std::uint16_t*>(x)));
-}
-template <class D, class T>
-HWY_INLINE void store_bits(D, Bits<D> bits, T* out) {
-  const hn::Rebind<std::uint16_t, D> narrow;
-  hn::StoreU(hn::DemoteTo(narrow, bits), narrow, reinterpret_cast<std::uint16_t*>(out));
-}
 template <class D>
 HWY_INLINE Bits<D> upper_half(D, hn::Vec<D> v) {
   const hn::RebindToUnsigned<D> du;
   return hn::BitCast(hn::RebindToSigned<D>(), hn::ShiftRight<16>(hn::BitCast(du, v)));
 }
 
-/// The elements at x.
+/// The numbers of elements whose bits stand in lanes of 32 bits.
 template <class D>
-HWY_INLINE hn::Vec<D> load_elements(D d, const hn::TFromD<D>* x) {
-  return hn::LoadU(d, x);
+HWY_INLINE hn::Vec<D> from_bits(D d, Bits<D> bits, Bfloat16) {
+  return hn::BitCast(d, hn::ShiftLeft<16>(bits));
 }
 template <class D>
-HWY_INLINE hn::Vec<D> load_elements(D d, const Bfloat16* x) {
-  return hn::BitCast(d, hn::ShiftLeft<16>(load_bits(d, x)));
-}
-template <class D>
-HWY_INLINE hn::Vec<D> load_elements(D d, const Half* x) {
+HWY_INLINE hn::Vec<D> from_bits(D d, Bits<D> bits, Half) {
 #if LAPSUM_HAS_F16C
   const hn::Rebind<std::uint16_t, D> narrow;
   const hn::Rebind<hwy::float16_t, D> half;
-  return hn::PromoteTo(
-      d, hn::BitCast(half, hn::LoadU(narrow, reinterpret_cast<const std::uint16_t*>(x))));
+  return hn::PromoteTo(d, hn::BitCast(half, hn::DemoteTo(narrow, bits)));
 #else
   const hn::RebindToSigned<D> di;
-  const auto bits = load_bits(d, x);
   const auto sign = hn::And(bits, hn::Set(di, HalfBits::kSign));
   const auto size = hn::ShiftLeft<13>(hn::Xor(bits, sign));
   const auto bias = hn::Set(di, HalfBits::kBias);
@@ -79,29 +61,24 @@ HWY_INLINE hn::Vec<D> load_elements(D d, const Half* x) {
 #endif
 }
 
-/// v rounded to elements, to nearest, ties to even.
+/// The bits of v rounded to elements, to nearest, ties to even.
 template <class D>
-HWY_INLINE void store_elements(D d, hn::Vec<D> v, hn::TFromD<D>* out) {
-  hn::StoreU(v, d, out);
-}
-template <class D>
-HWY_INLINE void store_elements(D d, hn::Vec<D> v, Bfloat16* out) {
+HWY_INLINE Bits<D> to_bits(D d, hn::Vec<D> v, Bfloat16) {
   const hn::RebindToSigned<D> di;
   const auto odd = hn::And(upper_half(d, v), hn::Set(di, 1));
   const auto up = hn::Add(hn::BitCast(di, v), hn::Add(odd, hn::Set(di, 0x7fff)));
   const auto rounded = upper_half(d, hn::BitCast(d, up));
   const auto is_number = hn::RebindMask(di, hn::Eq(v, v));
-  store_bits(d, hn::IfThenElse(is_number, rounded, hn::Set(di, 0x7fc0)), out);
+  return hn::IfThenElse(is_number, rounded, hn::Set(di, 0x7fc0));
 }
 template <class D>
-HWY_INLINE void store_elements(D d, hn::Vec<D> v, Half* out) {
+HWY_INLINE Bits<D> to_bits(D d, hn::Vec<D> v, Half) {
+  const hn::RebindToSigned<D> di;
 #if LAPSUM_HAS_F16C
   const hn::Rebind<std::uint16_t, D> narrow;
   const hn::Rebind<hwy::float16_t, D> half;
-  hn::StoreU(hn::BitCast(narrow, hn::DemoteTo(half, v)), narrow,
-             reinterpret_cast<std::uint16_t*>(out));
+  return hn::PromoteTo(di, hn::BitCast(narrow, hn::DemoteTo(half, v)));
 #else
-  const hn::RebindToSigned<D> di;
   const auto size = hn::BitCast(di, hn::Abs(v));
   const auto sign = hn::And(upper_half(d, v), hn::Set(di, HalfBits::kSign));
   const auto odd = hn::And(hn::ShiftRight<13>(size), hn::Set(di, 1));
@@ -114,8 +91,44 @@ HWY_INLINE void store_elements(D d, hn::Vec<D> v, Half* out) {
   const auto beyond =
       hn::IfThenElse(is_number, hn::Set(di, HalfBits::kInf), hn::Set(di, HalfBits::kNaN));
   const auto is_finite = hn::Lt(size, hn::Set(di, HalfBits::kBeyond));
-  store_bits(d, hn::Or(hn::IfThenElse(is_finite, finite, beyond), sign), out);
+  return hn::Or(hn::IfThenElse(is_finite, finite, beyond), sign);
 #endif
+}
+
+template <class D, class T>
+HWY_INLINE void store_bits(D, Bits<D> bits, T* out) {
+  const hn::Rebind<std::uint16_t, D> narrow;
+  hn::StoreU(hn::DemoteTo(narrow, bits), narrow, reinterpret_cast<std::uint16_t*>(out));
+}
+
+/// The elements at x.
+template <class D, class T>
+HWY_INLINE hn::Vec<D> load_elements(D d, const T* x) {
+  if constexpr (!kIsHalf<T>) {
+    return hn::LoadU(d, x);
+  } else {
+    const hn::Rebind<std::uint16_t, D> narrow;
+    const auto bits = hn::LoadU(narrow, reinterpret_cast<const std::uint16_t*>(x));
+    if constexpr (LAPSUM_HAS_F16C && std::is_same_v<T, Half>) {
+      return hn::PromoteTo(d, hn::BitCast(hn::Rebind<hwy::float16_t, D>(), bits));
+    } else {
+      return from_bits(d, hn::PromoteTo(hn::RebindToSigned<D>(), bits), T());
+    }
+  }
+}
+
+/// v rounded to elements.
+template <class D, class T>
+HWY_INLINE void store_elements(D d, hn::Vec<D> v, T* out) {
+  if constexpr (!kIsHalf<T>) {
+    hn::StoreU(v, d, out);
+  } else if constexpr (LAPSUM_HAS_F16C && std::is_same_v<T, Half>) {
+    const hn::Rebind<std::uint16_t, D> narrow;
+    const auto half = hn::DemoteTo(hn::Rebind<hwy::float16_t, D>(), v);
+    hn::StoreU(hn::BitCast(narrow, half), narrow, reinterpret_cast<std::uint16_t*>(out));
+  } else {
+    store_bits(d, to_bits(d, v, T()), out);
+  }
 }
 
 /// v, which holds numbers of T.
