@@ -31,25 +31,33 @@ inline Threshold* thresholds(nb::bytearray& bytes, std::ptrdiff_t count) {
   return static_cast<Threshold*>(bytes.data());
 }
 
+/// Rows that may be left out: then the address is 0.
+template <class T>
+Rows<T> optional_rows(Address data, std::ptrdiff_t count, std::ptrdiff_t length) {
+  return data ? rows<T>(data, count, length) : Rows<T>{};
+}
+
 template <class T>
 void bind_ordered_at(nb::module_& m, const std::string& name, decltype(soft_rank<T>)* value,
                      decltype(soft_rank_vjp<T>)* vjp) {
   m.def((name + kAt<T>).c_str(),
         [=](Address x, std::ptrdiff_t count, std::ptrdiff_t length, double alpha, Address out,
-            bool descending, int threads) {
+            bool descending, int threads, Address keep) {
           const nb::gil_scoped_release release;
           value(rows<const T>(x, count, length), alpha, rows<T>(out, count, length),
-                order(descending), threads);
+                order(descending), threads, optional_rows<std::uint32_t>(keep, count, length));
         },
-        "x"_a, "rows"_a, "length"_a, "alpha"_a, "out"_a, "descending"_a, "threads"_a);
+        "x"_a, "rows"_a, "length"_a, "alpha"_a, "out"_a, "descending"_a, "threads"_a, "keep"_a = 0);
   m.def((name + "_vjp" + kAt<T>).c_str(),
         [=](Address x, std::ptrdiff_t count, std::ptrdiff_t length, double alpha, Address g,
-            Address gx, bool descending, int threads) {
+            Address gx, bool descending, int threads, Address saved) {
           const nb::gil_scoped_release release;
           vjp(rows<const T>(x, count, length), alpha, rows<const T>(g, count, length),
-              rows<T>(gx, count, length), nullptr, order(descending), threads);
+              rows<T>(gx, count, length), nullptr, order(descending), threads,
+              optional_rows<const std::uint32_t>(saved, count, length));
         },
-        "x"_a, "rows"_a, "length"_a, "alpha"_a, "g"_a, "gx"_a, "descending"_a, "threads"_a);
+        "x"_a, "rows"_a, "length"_a, "alpha"_a, "g"_a, "gx"_a, "descending"_a, "threads"_a,
+        "saved"_a = 0);
 }
 
 template <class T>

@@ -5,51 +5,67 @@
 
 namespace lapsum::python {
 
-/// soft_rank, soft_sort, soft_permutation: a row and alpha to an array.
-template <class T>
-void bind_ordered(nb::module_& m, const std::string& name, decltype(soft_rank<T>)* value,
-                  decltype(soft_rank_vjp<T>)* vjp, decltype(soft_rank_jvp<T>)* jvp) {
+/// What an operation that sorts keeps for its derivatives, and how it is called on the way out and
+/// on the way back; others have neither.
+template <class Argsort>
+using Kept = std::optional<Array<std::remove_pointer_t<decltype(Argsort::data)>>>;
+template <class>
+inline constexpr const char* kKept = "saved";
+template <>
+inline constexpr const char* kKept<Rows<std::uint32_t>> = "keep";
+
+/// soft_permutation and, with argsorts, soft_rank and soft_sort: a row and alpha to an array.
+template <class T, class... Keep, class... Saved>
+void bind_ordered(nb::module_& m, const std::string& name,
+                  void (*value)(Rows<const T>, PerRow, Rows<T>, Order, Threads, Keep...),
+                  void (*vjp)(Rows<const T>, PerRow, Rows<const T>, Rows<T>, double*, Order,
+                              Threads, Saved...),
+                  void (*jvp)(Rows<const T>, PerRow, Rows<const T>, const double*, Rows<T>, Order,
+                              Threads, Saved...)) {
   m.def(
       name.c_str(),
       [=](const Array<const T>& x, const AlphaArgument& alpha, const Array<T>& out, bool descending,
-          int threads, const Lengths& lengths) {
+          int threads, const Kept<Keep>&... keep, const Lengths& lengths) {
         const auto row = rows("x", x, lengths);
         const auto softness = per_row(alpha, row.count);
         const auto to = rows("out", out);
         const nb::gil_scoped_release release;
-        value(row, softness, to, order(descending), threads);
+        value(row, softness, to, order(descending), threads, rows(kKept<Keep>, keep)...);
       },
       "x"_a.noconvert(), "alpha"_a, "out"_a.noconvert(), "descending"_a, "threads"_a,
-      "lengths"_a.noconvert() = nb::none());
+      (nb::arg(kKept<Keep>).noconvert() = nb::none())..., "lengths"_a.noconvert() = nb::none());
   m.def((name + "_vjp").c_str(),
         [=](const Array<const T>& x, const AlphaArgument& alpha, const Array<const T>& g,
             const Optional<T>& gx, const std::optional<Numbers>& galpha, bool descending,
-            int threads, const Lengths& lengths) {
+            int threads, const Kept<Saved>&... saved, const Lengths& lengths) {
           const auto row = rows("x", x, lengths);
           const auto softness = per_row(alpha, row.count);
           const auto given = rows("g", g);
           const auto to_x = rows("gx", gx);
           double* to_alpha = numbers("galpha", galpha, row.count);
           const nb::gil_scoped_release release;
-          vjp(row, softness, given, to_x, to_alpha, order(descending), threads);
+          vjp(row, softness, given, to_x, to_alpha, order(descending), threads,
+              rows(kKept<Saved>, saved)...);
         },
         "x"_a.noconvert(), "alpha"_a, "g"_a.noconvert(), "gx"_a.noconvert().none(),
         "galpha"_a.noconvert().none(), "descending"_a, "threads"_a,
-        "lengths"_a.noconvert() = nb::none());
+        (nb::arg(kKept<Saved>).noconvert() = nb::none())..., "lengths"_a.noconvert() = nb::none());
   m.def((name + "_jvp").c_str(),
         [=](const Array<const T>& x, const AlphaArgument& alpha, const Optional<const T>& dx,
             const std::optional<ConstNumbers>& dalpha, const Array<T>& dout, bool descending,
-            int threads, const Lengths& lengths) {
+            int threads, const Kept<Saved>&... saved, const Lengths& lengths) {
           const auto row = rows("x", x, lengths);
           const auto softness = per_row(alpha, row.count);
           const auto along_x = rows("dx", dx);
           const double* along_alpha = numbers("dalpha", dalpha, row.count);
           const auto to = rows("dout", dout);
           const nb::gil_scoped_release release;
-          jvp(row, softness, along_x, along_alpha, to, order(descending), threads);
+          jvp(row, softness, along_x, along_alpha, to, order(descending), threads,
+              rows(kKept<Saved>, saved)...);
         },
         "x"_a.noconvert(), "alpha"_a, "dx"_a.noconvert().none(), "dalpha"_a.noconvert().none(),
-        "dout"_a.noconvert(), "descending"_a, "threads"_a, "lengths"_a.noconvert() = nb::none());
+        "dout"_a.noconvert(), "descending"_a, "threads"_a,
+        (nb::arg(kKept<Saved>).noconvert() = nb::none())..., "lengths"_a.noconvert() = nb::none());
 }
 
 /// soft_topk and log_soft_topk: a row, levels and alpha to masks. `keep` receives thresholds that

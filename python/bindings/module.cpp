@@ -16,4 +16,6 @@ NB_MODULE(_core, m) {
   bind_soft_sort(m);
   bind_soft_topk(m);
   m.def("simd_target", lapsum::simd_target);
+  m.attr("argsort_from_float32") = lapsum::kArgsortFrom<float>;
+  m.attr("argsort_from_float64") = lapsum::kArgsortFrom<double>;
 }

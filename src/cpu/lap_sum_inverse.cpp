@@ -94,7 +94,7 @@ bool few_vjp(std::span<const double> x, const Orientation& orientation, const do
 
 template <class T>
 void lap_sum_inverse(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows<T> b, Order order,
-                     Threads threads) {
+                     Threads threads, Rows<Index> keep) {
   const std::ptrdiff_t m = k.count();
   for_each_row(r.count, r.length + m, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const Orientation orientation(alpha[i], order);
@@ -105,7 +105,7 @@ void lap_sum_inverse(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows
         return orientation.sign * (roots[t].anchor + roots[t].offset);
       });
     }
-    const SortedRow row = sort_row(r[i], r.length, orientation, Need::keys, arena, inner);
+    const SortedRow row = sort_row(r[i], r.length, orientation, Need::keys, arena, inner, keep[i]);
     if (!row.valid || r.length == 0) return fill(b[i], m, kNaN);
     const Scans<0> ones = scan_both<0>(row.decays, {}, arena, inner);
     const std::span<const double> roots =
@@ -118,7 +118,8 @@ void lap_sum_inverse(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows
 
 template <class T>
 void lap_sum_inverse_vjp(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows<const T> g,
-                         Rows<T> gr, double* gk, double* galpha, Order order, Threads threads) {
+                         Rows<T> gr, double* gk, double* galpha, Order order, Threads threads,
+                         Rows<const Index> kept) {
   const std::ptrdiff_t m = k.count();
   for_each_row(r.count, r.length + m, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const Orientation orientation(alpha[i], order);
@@ -128,7 +129,7 @@ void lap_sum_inverse_vjp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
                    gk ? gk + i * m : nullptr, galpha ? galpha + i : nullptr, arena, inner)) {
       return;
     }
-    const SortedRow row = sort_row(r[i], r.length, orientation, Need::order, arena, inner);
+    const SortedRow row = order_row(r[i], r.length, orientation, kept[i], arena, inner);
     if (gr.data) fill(gr[i], r.length, row.valid ? 0 : kNaN);
     if (gk) fill(gk + i * m, m, row.valid ? 0 : kNaN);
     if (galpha) galpha[i] = row.valid ? 0 : kNaN;
@@ -159,11 +160,11 @@ void lap_sum_inverse_vjp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
 template <class T>
 void lap_sum_inverse_jvp(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows<const T> dr,
                          const double* dk, const double* dalpha, Rows<T> db, Order order,
-                         Threads threads) {
+                         Threads threads, Rows<const Index> kept) {
   const std::ptrdiff_t m = k.count();
   for_each_row(r.count, r.length + m, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const Orientation orientation(alpha[i], order);
-    const SortedRow row = sort_row(r[i], r.length, orientation, Need::order, arena, inner);
+    const SortedRow row = order_row(r[i], r.length, orientation, kept[i], arena, inner);
     if (!row.valid) return fill(db[i], m, kNaN);
     const std::span<const double> levels = finite_levels(row, k[i], m, arena);
     const Scans<0> ones = scan_both<0>(row.decays, {}, arena, inner);

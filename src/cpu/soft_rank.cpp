@@ -39,11 +39,12 @@ std::span<double> alpha_slopes(const SortedRow& row, double peak, Arena& arena, 
 }  // namespace
 
 template <class T>
-void soft_rank(Rows<const T> x, const PerRow& alpha, Rows<T> rank, Order order, Threads threads) {
+void soft_rank(Rows<const T> x, const PerRow& alpha, Rows<T> rank, Order order, Threads threads,
+               Rows<Index> keep) {
   const auto row_by_row = [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const std::ptrdiff_t n = x.length;
     const SortedRow row =
-        sort_row(x[i], n, Orientation(alpha[i], order), Need::order, arena, inner);
+        sort_row(x[i], n, Orientation(alpha[i], order), Need::order, arena, inner, keep[i]);
     T* out = rank[i];
     if (!row.valid) return fill(out, n, kNaN);
     const Scans<0> ones = scan_both<0>(row.decays, {}, arena, inner);
@@ -72,10 +73,10 @@ void soft_rank(Rows<const T> x, const PerRow& alpha, Rows<T> rank, Order order, 
 
 template <class T>
 void soft_rank_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T> gx,
-                   double* galpha, Order order, Threads threads) {
+                   double* galpha, Order order, Threads threads, Rows<const Index> kept) {
   const auto row_by_row = [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const Orientation orientation(alpha[i], order);
-    const SortedRow row = sort_row(x[i], x.length, orientation, Need::order, arena, inner);
+    const SortedRow row = order_row(x[i], x.length, orientation, kept[i], arena, inner);
     if (gx.data) fill(gx[i], x.length, row.valid ? 0 : kNaN);
     if (galpha) galpha[i] = row.valid ? 0 : kNaN;
     if (!row.valid) return;
@@ -92,8 +93,8 @@ void soft_rank_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T
   };
   if (!gx.data) return for_each_row(x.count, x.length, threads, row_by_row);
   if (galpha && fits_tile<T>(x.length)) {  // gx has the same bits whether or not alpha is asked for
-    soft_rank_vjp(x, alpha, g, Rows<T>{}, galpha, order, threads);
-    return soft_rank_vjp(x, alpha, g, gx, nullptr, order, threads);
+    soft_rank_vjp(x, alpha, g, Rows<T>{}, galpha, order, threads, kept);
+    return soft_rank_vjp(x, alpha, g, gx, nullptr, order, threads, kept);
   }
   const auto tiled = [&](const auto& rows, Arena& arena) {
     float* out = rows.room(arena);
@@ -105,10 +106,10 @@ void soft_rank_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T
 
 template <class T>
 void soft_rank_jvp(Rows<const T> x, const PerRow& alpha, Rows<const T> dx, const double* dalpha,
-                   Rows<T> drank, Order order, Threads threads) {
+                   Rows<T> drank, Order order, Threads threads, Rows<const Index> kept) {
   for_each_row(x.count, x.length, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const Orientation orientation(alpha[i], order);
-    const SortedRow row = sort_row(x[i], x.length, orientation, Need::order, arena, inner);
+    const SortedRow row = order_row(x[i], x.length, orientation, kept[i], arena, inner);
     fill(drank[i], x.length, row.valid ? 0 : kNaN);
     if (!row.valid) return;
     std::span<double> total = arena.take<double>(row.finite());

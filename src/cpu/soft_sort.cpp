@@ -29,10 +29,11 @@ Rows<T> one_row(Rows<T> rows, std::ptrdiff_t i) {
 }  // namespace
 
 template <class T>
-void soft_sort(Rows<const T> x, const PerRow& alpha, Rows<T> sorted, Order order, Threads threads) {
+void soft_sort(Rows<const T> x, const PerRow& alpha, Rows<T> sorted, Order order, Threads threads,
+               Rows<Index> keep) {
   const HalfIntegers at(x.length);
   if (!fits_tile<T>(x.length)) {
-    return lap_sum_inverse(x, at.levels(), alpha, sorted, order, threads);
+    return lap_sum_inverse(x, at.levels(), alpha, sorted, order, threads, keep);
   }
   const auto tiled = [&](const auto& rows, Arena& arena) {
     float* out = rows.room(arena);
@@ -46,13 +47,13 @@ void soft_sort(Rows<const T> x, const PerRow& alpha, Rows<T> sorted, Order order
 
 template <class T>
 void soft_sort_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T> gx,
-                   double* galpha, Order order, Threads threads) {
+                   double* galpha, Order order, Threads threads, Rows<const Index> kept) {
   const HalfIntegers at(x.length);
   if (!gx.data || !fits_tile<T>(x.length)) {
-    return lap_sum_inverse_vjp(x, at.levels(), alpha, g, gx, nullptr, galpha, order, threads);
+    return lap_sum_inverse_vjp(x, at.levels(), alpha, g, gx, nullptr, galpha, order, threads, kept);
   }
   if (galpha) {  // gx has the same bits whether or not alpha is asked for
-    soft_sort_vjp(x, alpha, g, Rows<T>{}, galpha, order, threads);
+    soft_sort_vjp(x, alpha, g, Rows<T>{}, galpha, order, threads, kept);
   }
   const auto tiled = [&](const auto& rows, Arena& arena) {
     float* out = rows.room(arena);
@@ -67,9 +68,9 @@ void soft_sort_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T
 
 template <class T>
 void soft_sort_jvp(Rows<const T> x, const PerRow& alpha, Rows<const T> dx, const double* dalpha,
-                   Rows<T> dsorted, Order order, Threads threads) {
+                   Rows<T> dsorted, Order order, Threads threads, Rows<const Index> kept) {
   const HalfIntegers at(x.length);
-  lap_sum_inverse_jvp(x, at.levels(), alpha, dx, nullptr, dalpha, dsorted, order, threads);
+  lap_sum_inverse_jvp(x, at.levels(), alpha, dx, nullptr, dalpha, dsorted, order, threads, kept);
 }
 
 LAPSUM_INSTANTIATE(soft_sort)

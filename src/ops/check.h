@@ -4,6 +4,7 @@
 #include <limits>
 #include <string>
 
+#include "cpu/primitives/kept_order.h"
 #include "lapsum/cuda/launch.h"
 #include "lapsum/rows.h"
 
@@ -62,6 +63,16 @@ class Check {
   void optional_output(const char* name, Rows<T> rows, std::ptrdiff_t count,
                        std::ptrdiff_t length) const {
     if (rows.data) output(name, rows, count, length);
+  }
+
+  /// Runs body, which finds out whether the argsort handed to it is that of x.
+  template <class Body>
+  void argsort(Body&& body) const {
+    try {
+      body();
+    } catch (const cpu::WrongArgsort&) {
+      fail("argsort", "be that of x", "another order");
+    }
   }
 
   /// A length that is sorted: elements, points or levels are indexed by 32 bits.

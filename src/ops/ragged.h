@@ -38,6 +38,11 @@ struct Run {
   Rows<T> points(Rows<T> all) const {
     return all.data ? Rows<T>(all[first], count, all.length, all.stride) : all;
   }
+  /// The argsorts of rows of T, where they are long enough to have one.
+  template <class T, class Index>
+  Rows<Index> argsorts(Rows<Index> all) const {
+    return length < kArgsortFrom<T> ? Rows<Index>{} : elements(all);
+  }
   Levels levels(const Levels& all) const { return all.from(first); }
   PerRow numbers(const PerRow& all) const { return all.from(first); }
   /// `each` numbers per row.

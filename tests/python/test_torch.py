@@ -12,6 +12,7 @@ import torch
 from operations import OPERATIONS
 
 import lapsum
+from lapsum._torch.backends import backend_for
 
 every = pytest.mark.parametrize("op", OPERATIONS, ids=str)
 COMPILED = {"fullgraph": True, "backend": "aot_eager"}
@@ -464,11 +465,14 @@ def test_opcheck():
     for name, args, flags in (
         ("soft_topk", [x, k, alpha], "1"),
         ("soft_rank", [x, alpha], "0"),
+        ("soft_sort", [x, alpha], "1"),
         ("soft_permute", [x, batch(3, 8, 2), alpha], "01"),
         ("lap_sum_inverse", [x, k, alpha], ""),
     ):
         leaves = [t.clone().requires_grad_() for t in args]
-        torch.library.opcheck(torch.ops.lapsum.value.default, (name, leaves, flags, 1))
+        for argsort in {False, backend_for(x.device).KERNELS[name].keeps_argsort(x)}:
+            call = (name, leaves, flags, 1, argsort)
+            torch.library.opcheck(torch.ops.lapsum.value.default, call)
 
 
 def test_threads_of_torch_and_of_python():

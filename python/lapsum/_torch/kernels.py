@@ -22,19 +22,25 @@ from torch import Tensor
 from lapsum import _core
 
 Argument = Tensor | float
-Thresholds = np.ndarray[Any, Any]  # (rows, 2): anchor and offset
+# What a value keeps for its vjp: thresholds, (rows, 2) of anchor and offset, or argsorts, (rows, n)
+Kept = np.ndarray[Any, Any] | Tensor
 
 OfClass = TypeVar("OfClass", bound="Kernel")
 HALF = (torch.float16, torch.bfloat16)
 _TYPES = (torch.float32, torch.float64, *HALF)
 _BLOCK = 1 << 20  # elements of a half type that are widened at a time
+_ARGSORT_FROM = {
+    torch.float64: _core.argsort_from_float64,
+    **dict.fromkeys((torch.float32, *HALF), _core.argsort_from_float32),
+}
 
 
 @dataclass(frozen=True)
 class Kernel:
     """One operation of the core: how many arrays it takes, and whether it has levels and masks.
 
-    With weights they are the second array, and the core's name of the operation begins so.
+    With weights they are the second array, and the core's name of the operation begins so. One
+    that sorts can keep the order for its vjp.
     """
 
     operation: str
@@ -42,6 +48,7 @@ class Kernel:
     levels: bool = False
     mask: bool = False
     weighted: bool = False
+    sorts: bool = False
 
     @classmethod
     def like(cls: type[OfClass], kernel: Kernel) -> OfClass:
@@ -87,6 +94,15 @@ class Kernel:
         """How many elements of each row there are; None where all of them."""
         return args[self.numbers] if len(args) > self.numbers else None
 
+    def argsort_from(self, x: Tensor) -> int | None:
+        """The shortest rows like those of x whose order the value keeps; None if it keeps none."""
+        return _ARGSORT_FROM[x.dtype] if self.sorts else None
+
+    def keeps_argsort(self, x: Tensor) -> bool:
+        """Whether the value keeps the order of the rows for the vjp, if asked to."""
+        least = self.argsort_from(x)
+        return least is not None and x.shape[-1] >= least
+
     def _options(self, args: Sequence[Any], rows: int) -> dict[str, Any]:
         """What the core takes by name."""
         lengths = self.lengths(args)
@@ -105,9 +121,13 @@ class Kernel:
         """How many rows the result has: for a mask one per level."""
         return prod(self.batch(args) if self.mask else args[0].shape[:-1])
 
-    def _room(self, args: Sequence[Any], keep: bool) -> tuple[Tensor, Thresholds | None]:
-        thresholds = np.empty((self._results(args), 2)) if keep and self.mask else None
-        return args[0].new_empty(self.result_shape(args)), thresholds
+    def _room(self, args: Sequence[Any], keep: bool) -> tuple[Tensor, Kept | None]:
+        kept: Kept | None = None
+        if keep and self.mask:
+            kept = np.empty((self._results(args), 2))
+        elif keep and self.keeps_argsort(args[0]):
+            kept = room_for_argsort(args[0])
+        return args[0].new_empty(self.result_shape(args)), kept
 
     def value(
         self,
@@ -115,27 +135,26 @@ class Kernel:
         flags: Sequence[Any],
         threads: int,
         keep: bool = False,
-    ) -> tuple[Tensor, Thresholds | None]:
-        """The result, and for a mask, if asked to keep them, its thresholds."""
+    ) -> tuple[Tensor, Kept | None]:
+        """The result and, if asked to keep it, what spares the vjp a search or a sort."""
         if self._widens(args[0]):
             return self._value_of_half(args, flags, threads, keep)
         rows, threads = prod(args[0].shape[:-1]), threads or torch.get_num_threads()
-        out, thresholds = self._room(args, keep)
-        extra = () if thresholds is None else (thresholds,)
+        out, kept = self._room(args, keep)
         if rows:
             inputs = self._inputs(args, rows)
             results = self._results(args)
             options = self._options(args, rows)
             core = getattr(_core, self.name)
-            core(*inputs, _flat(out, results), *flags, threads, *extra, **options)
-        return out, thresholds
+            core(*inputs, _flat(out, results), *flags, threads, *_memory(kept), **options)
+        return out, kept
 
     def vjp(
         self,
         args: Sequence[Any],
         flags: Sequence[Any],
         threads: int,
-        saved: Thresholds | None,
+        saved: Kept | None,
         g: Tensor,
         needs: Sequence[bool],
     ) -> list[Tensor | None]:
@@ -151,9 +170,8 @@ class Kernel:
             for i, t in enumerate(grads[: self.numbers])
         ]
         inputs = [*self._inputs(args, rows), _flat(g, self._results(args))]
-        extra = () if saved is None else (np.asarray(saved),)
-        options = self._options(args, rows)
-        getattr(_core, f"{self.name}_vjp")(*inputs, *outs, *flags, threads, *extra, **options)
+        kept, options = _memory(saved), self._options(args, rows)
+        getattr(_core, f"{self.name}_vjp")(*inputs, *outs, *flags, threads, *kept, **options)
         return grads
 
     def jvp(
@@ -181,21 +199,21 @@ class Kernel:
 
     def _value_of_half(
         self, args: Sequence[Any], flags: Sequence[Any], threads: int, keep: bool
-    ) -> tuple[Tensor, Thresholds | None]:
-        out, thresholds = self._room(args, keep)
+    ) -> tuple[Tensor, Kept | None]:
+        out, kept = self._room(args, keep)
         for rows, block, own in self._blocks(args):
-            part, kept = self.value(block, flags, threads, keep)
+            part, own_kept = self.value(block, flags, threads, keep)
             _rows(out, args)[rows] = part.reshape(part.shape[0], -1)
-            if thresholds is not None and kept is not None:
-                thresholds[own] = kept
-        return out, thresholds
+            if kept is not None and own_kept is not None:
+                kept[own] = own_kept  # type: ignore[assignment]
+        return out, kept
 
     def _vjp_of_half(
         self,
         args: Sequence[Any],
         flags: Sequence[Any],
         threads: int,
-        saved: Thresholds | None,
+        saved: Kept | None,
         g: Tensor,
         needs: Sequence[bool],
     ) -> list[Tensor | None]:
@@ -226,6 +244,11 @@ class Kernel:
             yield rows, [x[rows].to(torch.float32), *parts], own
 
 
+def room_for_argsort(x: Tensor) -> Tensor:
+    """int32, which torch knows better than the core's uint32."""
+    return x.new_empty((prod(x.shape[:-1]), x.shape[-1]), dtype=torch.int32)
+
+
 def room_for_gradients(args: Sequence[Any], needs: Sequence[bool]) -> list[Tensor | None]:
     return [
         a.new_empty(a.shape) if need and isinstance(a, Tensor) else None
@@ -236,6 +259,14 @@ def room_for_gradients(args: Sequence[Any], needs: Sequence[bool]) -> list[Tenso
 def _rows(t: Tensor, args: Sequence[Any]) -> Tensor:
     """All that belongs to a row of x side by side."""
     return t.reshape(prod(args[0].shape[:-1]), -1)
+
+
+def _memory(kept: Kept | None) -> tuple[np.ndarray[Any, Any], ...]:
+    """What was kept, if anything, as the core takes it."""
+    if kept is None:
+        return ()
+    array = np.asarray(kept)
+    return (array.view(np.uint32) if array.dtype == np.int32 else array,)
 
 
 def _flat(t: Argument, rows: int) -> Any:
@@ -256,8 +287,8 @@ def _flat(t: Argument, rows: int) -> Any:
 KERNELS = {
     kernel.name: kernel
     for kernel in (
-        Kernel("soft_rank"),
-        Kernel("soft_sort"),
+        Kernel("soft_rank", sorts=True),
+        Kernel("soft_sort", sorts=True),
         Kernel("soft_permutation"),
         Kernel("soft_topk", levels=True, mask=True),
         Kernel("log_soft_topk", levels=True, mask=True),
@@ -285,7 +316,7 @@ def mask_and_z(
     arrays = (x,) if w is None else (x, w)
     out, keep = kernel.value((*arrays, k, alpha), (descending,), 0, keep=True)
     assert keep is not None
-    b = torch.from_numpy(keep).view(*k.shape, 2)
+    b = torch.as_tensor(keep).view(*k.shape, 2)
     turned = (alpha < 0) != descending
     r = torch.where(turned.unsqueeze(-1), -x, x)
     z = ((b[..., :1] - r) + b[..., 1:]) / alpha.abs().unsqueeze(-1)

@@ -38,10 +38,12 @@ class Fast(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, kernel: Kernel, flags: Any, threads: int, *args: Argument) -> Tensor:
-        out, ctx.thresholds = kernel.value(args, flags, threads, keep=True)
+        out, kept = kernel.value(args, flags, threads, keep=True)
         ctx.call = (kernel, flags, threads)
         ctx.numbers = [a if type(a) is float else None for a in args]
-        ctx.save_for_backward(*(a for a in args if type(a) is not float))
+        ctx.thresholds = kept if kernel.mask else None
+        argsort = () if kernel.mask or kept is None else (kept,)
+        ctx.save_for_backward(*(a for a in args if type(a) is not float), *argsort)
         return out
 
     @staticmethod
@@ -52,7 +54,8 @@ class Fast(torch.autograd.Function):
         needs = ctx.needs_input_grad[3:]
         if torch.is_grad_enabled() or transformed():
             return None, None, None, *pulled(kernel, flags, threads, g, args, needs)
-        return None, None, None, *kernel.vjp(args, flags, threads, ctx.thresholds, g, needs)
+        kept = next(rest, ctx.thresholds)
+        return None, None, None, *kernel.vjp(args, flags, threads, kept, g, needs)
 
 
 def captured(x: Tensor) -> bool:

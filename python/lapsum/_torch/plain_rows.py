@@ -17,6 +17,7 @@ from lapsum._numpy.layout import all_plain
 
 from .backends import backend_for
 from .derivatives import pulled
+from .kernels import room_for_argsort
 from .operation import captured, transformed
 
 _empty_like = torch.empty_like
@@ -31,13 +32,13 @@ class Record(Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, call: tuple[Any, ...]) -> Any:
-        ctx.save_for_backward(x)
-        out, ctx.thresholds, *ctx.call = call
+        out, ctx.thresholds, argsort, *ctx.call = call
+        ctx.save_for_backward(x, *argsort)
         return out
 
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
-        (x,) = ctx.saved_tensors
+        x, *argsort = ctx.saved_tensors
         kernel, vjp, rows, length, numbers, flags = ctx.call
         if _grad_enabled() or transformed():
             needs = [True, *(False for _ in numbers)]
@@ -47,7 +48,8 @@ class Record(Function):
             g = g.contiguous().resolve_neg()
         gx = _empty_like(x)
         at = g.data_ptr(), gx.data_ptr()
-        vjp(x.data_ptr(), rows, length, *numbers, *at, *flags, _threads(), *ctx.thresholds)
+        kept = ctx.thresholds or [t.data_ptr() for t in argsort]
+        vjp(x.data_ptr(), rows, length, *numbers, *at, *flags, _threads(), *kept)
         return gx, None
 
 
@@ -70,9 +72,11 @@ def short_cut(name: str, x: Tensor, numbers: Sequence[Any], flags: Sequence[bool
     rows = size // length
     recorded = x.requires_grad and _grad_enabled()
     thresholds = (bytearray(16 * rows),) if kernel.mask and recorded else ()
+    argsort = (room_for_argsort(x),) if recorded and kernel.keeps_argsort(x) else ()
+    kept = thresholds or [t.data_ptr() for t in argsort]
     out = _empty_like(x)
     at = x.data_ptr(), rows, length
-    value(*at, *numbers, out.data_ptr(), *flags, _threads(), *thresholds)
+    value(*at, *numbers, out.data_ptr(), *flags, _threads(), *kept)
     if recorded:
-        out = _record(x, (out, thresholds, kernel, vjp, rows, length, numbers, flags))
+        out = _record(x, (out, thresholds, argsort, kernel, vjp, rows, length, numbers, flags))
     return out

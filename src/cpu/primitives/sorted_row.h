@@ -6,6 +6,7 @@
 
 #include "cpu/primitives/argsort.h"
 #include "cpu/primitives/decayed_scan.h"
+#include "cpu/primitives/kept_order.h"
 #include "cpu/primitives/parallel.h"
 #include "cpu/primitives/row.h"
 #include "math/orientation.h"
@@ -64,9 +65,11 @@ struct SortedRow {
   }
 };
 
-template <class T>
-SortedRow sort_row(const T* x, std::ptrdiff_t n, const Orientation& orientation, Need need,
-                   Arena& arena, int threads) {
+/// The row whose values order(sorted) brings into order: it fills `sorted`, which has room for n, and
+/// returns the order.
+template <class T, class ToOrder>
+SortedRow make_sorted_row(const T* x, std::ptrdiff_t n, const Orientation& orientation,
+                          Arena& arena, int threads, ToOrder&& order) {
   SortedRow row;
   const NonFinite odd = count_non_finite(x, n, orientation.sign, threads);
   row.n = n;
@@ -75,14 +78,36 @@ SortedRow sort_row(const T* x, std::ptrdiff_t n, const Orientation& orientation,
   row.below = odd.below;
   row.above = odd.above;
   std::span<double> sorted = arena.take<double>(n);
-  std::span<Index> order = arena.take<Index>(need == Need::order ? n : 0);
-  argsort(x, n, orientation.sign < 0, sorted.data(), need == Need::order ? order.data() : nullptr,
-          arena, threads);
-  row.order = order;
+  row.order = order(sorted);
   row.decays = make_decays(sorted.subspan(static_cast<std::size_t>(row.below),
                                           static_cast<std::size_t>(n - row.below - row.above)),
                            orientation.alpha, arena, threads);
   return row;
+}
+
+/// Sorts a row. `keep`, if it is not null, receives the order, whatever the need.
+template <class T>
+SortedRow sort_row(const T* x, std::ptrdiff_t n, const Orientation& orientation, Need need,
+                   Arena& arena, int threads, Index* keep = nullptr) {
+  const auto sort = [&](std::span<double> sorted) -> std::span<const Index> {
+    Index* order = keep;
+    if (!keep && need == Need::order) order = arena.take<Index>(n).data();
+    argsort(x, n, orientation.sign < 0, sorted.data(), order, arena, threads);
+    return {order, order ? static_cast<std::size_t>(n) : 0};
+  };
+  return make_sorted_row(x, n, orientation, arena, threads, sort);
+}
+
+/// The same row with its order, which is sorted for only if `kept` is null.
+template <class T>
+SortedRow order_row(const T* x, std::ptrdiff_t n, const Orientation& orientation, const Index* kept,
+                    Arena& arena, int threads) {
+  if (!kept) return sort_row(x, n, orientation, Need::order, arena, threads);
+  const auto gather = [&](std::span<double> sorted) -> std::span<const Index> {
+    gather_sorted(x, n, orientation.sign < 0, kept, sorted.data(), threads);
+    return {kept, static_cast<std::size_t>(n)};
+  };
+  return make_sorted_row(x, n, orientation, arena, threads, gather);
 }
 
 }  // namespace lapsum::cpu

@@ -64,6 +64,8 @@ class TiledRows {
   Tile tile_{};
 };
 
+static_assert(kArgsortFrom<float> == kTileLength + 1, "rows in tiles have no argsort to keep");
+
 /// Whether tiles take rows of this type and length.
 template <class T>
 bool fits_tile(std::ptrdiff_t length) {

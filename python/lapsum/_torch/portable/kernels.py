@@ -54,6 +54,9 @@ class PortableKernel(Kernel):
     def by_address(self) -> dict[torch.dtype, tuple[Callable[..., None], Callable[..., None]]]:
         return {}
 
+    def argsort_from(self, x: Tensor) -> int | None:
+        return None
+
     def _wide(self, args: Sequence[Argument]) -> list[Tensor]:
         """Arrays (rows, ...), levels (rows, m) and alpha (rows, 1)."""
         x = args[0]
