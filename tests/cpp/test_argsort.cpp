@@ -51,24 +51,49 @@ void expect_sorted(const std::vector<T>& x, bool negate, bool with_order, int th
   });
 
   Guarded<T> input(x);
-  Guarded<double> sorted(n);
-  Guarded<Index> order(n);
-  Arena arena;
-  argsort(input.data(), n, negate, sorted.data(), with_order ? order.data() : nullptr, arena,
-          threads);
-  for (std::ptrdiff_t i = 0; i < n; ++i) {
-    const auto value = static_cast<double>(x[want[static_cast<std::size_t>(i)]]);
-    if (std::isnan(value)) {
-      ASSERT_TRUE(std::isnan(sorted[i])) << "position " << i;
-    } else {
-      ASSERT_EQ(sorted[i], negate ? -value : value) << "position " << i;
+  for (const Sorting sorting : {Sorting::compared, Sorting::fastest}) {
+    SCOPED_TRACE(sorting == Sorting::compared ? "compared" : "fastest");
+    Guarded<double> sorted(n);
+    Guarded<Index> order(n);
+    Arena arena;
+    argsort(input.data(), n, negate, sorted.data(), with_order ? order.data() : nullptr, arena,
+            threads, sorting);
+    for (std::ptrdiff_t i = 0; i < n; ++i) {
+      const auto value = static_cast<double>(x[want[static_cast<std::size_t>(i)]]);
+      if (std::isnan(value)) {
+        ASSERT_TRUE(std::isnan(sorted[i])) << "position " << i;
+      } else {
+        ASSERT_EQ(sorted[i], negate ? -value : value) << "position " << i;
+        ASSERT_FALSE(value == 0 && std::signbit(sorted[i])) << "position " << i;
+      }
     }
+    if (with_order) {
+      EXPECT_EQ(order.copy(), want);
+    }
+    EXPECT_TRUE(test::same_bits(input.copy(), x)) << "input changed";
   }
-  if (with_order) {
-    EXPECT_EQ(order.copy(), want);
-  }
-  EXPECT_TRUE(test::same_bits(input.copy(), x)) << "input changed";
 }
+
+// Rows that digits in equal steps tell apart, and rows that they do not.
+const test::Family kSpreads[] = {
+    {"normal", [](Draw& draw, auto, auto) { return draw.normal(); }},
+    {"sorted", [](Draw&, auto i, auto) { return 0.25 * static_cast<double>(i); }},
+    {"reversed", [](Draw&, auto i, auto) { return -0.1 * static_cast<double>(i); }},
+    {"equal", [](Draw&, auto, auto) { return -2.5; }},
+    {"rounded", [](Draw& draw, auto, auto) { return std::round(100 * draw.normal()) / 100; }},
+    {"halves", [](Draw& draw, auto, auto) { return std::max(0.0, draw.normal()); }},
+    {"mostly zeros",
+     [](Draw& draw, auto, auto) { return draw.uniform() < 0.99 ? -0.0 : draw.normal(); }},
+    {"clusters",
+     [](Draw& draw, auto, auto) { return double(draw.below(20)) + 1e-5 * draw.normal(); }},
+    {"one outlier", [](Draw& draw, auto i, auto n) { return i == n / 2 ? 1e30 : draw.normal(); }},
+    {"heavy tails", [](Draw& draw, auto, auto) { return draw.normal() / draw.normal(); }},
+    {"wide", [](Draw& draw, auto, auto) { return std::exp(80 * draw.uniform()); }},
+    {"all of the range", [](Draw& draw, auto, auto) { return 3e38 * (2 * draw.uniform() - 1); }},
+    {"denormal", [](Draw& draw, auto, auto) { return 1e-40 * draw.normal(); }},
+    {"two infinities",
+     [](Draw& draw, auto i, auto) { return i < 2 ? INFINITY * (1 - 2 * i) : draw.normal(); }},
+};
 
 template <class T>
 class Argsort : public testing::Test {};
@@ -95,6 +120,23 @@ TYPED_TEST(Argsort, keeps_the_order_of_ties) {
     expect_sorted(x, false, true, 3);
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<TypeParam>(i % 7);
     expect_sorted(x, true, true, 3);
+  }
+}
+
+TYPED_TEST(Argsort, sorts_rows_of_every_spread) {
+  for (const test::Family& family : kSpreads) {
+    for (const std::ptrdiff_t n : {2, 513, 4099, 40001, 300007}) {
+      SCOPED_TRACE(testing::Message() << family.name << ", n = " << n);
+      Draw draw(static_cast<unsigned>(n));
+      std::vector<TypeParam> x;
+      for (std::ptrdiff_t i = 0; i < n; ++i) {
+        x.push_back(static_cast<TypeParam>(family.element(draw, i, n)));
+      }
+      for (const int threads : {1, 2}) {
+        expect_sorted(x, threads == 2, true, threads);
+        if (n < 100000) expect_sorted(x, threads == 1, false, threads);
+      }
+    }
   }
 }
 

@@ -1,5 +1,7 @@
-// Values are mapped to unsigned keys of the same order, which Highway sorts; a key and its index
-// share one 64-bit number. Two halves of a long row are sorted by two threads and merged.
+// Where the order is wanted, elements are sorted by their digits, a long row in buckets that threads
+// share. What that cannot do is compared: values are mapped to unsigned keys of the same order, which
+// Highway sorts; a key and its index share one 64-bit number; and two halves of a long row are sorted
+// by two threads and merged.
 #include "cpu/primitives/argsort.h"
 
 #include <hwy/contrib/sort/vqsort.h>
@@ -10,6 +12,7 @@
 
 #include "cpu/primitives/ordered_keys.h"
 #include "cpu/primitives/parallel.h"
+#include "cpu/primitives/radix_sort.h"
 
 namespace lapsum::cpu {
 namespace {
@@ -141,12 +144,55 @@ void sort_pairs(const double* x, std::ptrdiff_t n, bool negate, double* sorted, 
   });
 }
 
+// Whether the digits of the elements have sorted them.
+template <class T>
+bool sort_by_digits(const T* x, std::ptrdiff_t n, bool negate, double* sorted, Index* order,
+                    Arena& arena, int threads) {
+  if (n <= (threads > 1 ? kThreadPays : kRadixLength)) {
+    const RadixRoom room{arena.take<std::uint32_t>(n), arena.take<std::uint32_t>(n)};
+    return radix_sort(x, n, negate, nullptr, sorted, order, room);
+  }
+  const Buckets<T> buckets = cut_by_value(x, n, negate, order, arena, threads);
+  if (buckets.begins.empty()) return false;
+  std::ptrdiff_t longest = 0;
+  for (std::ptrdiff_t b = 0; b < buckets.count(); ++b) {
+    if (buckets.size(b) <= kRadixLength) longest = std::max(longest, buckets.size(b));
+  }
+  const std::span<std::uint32_t> rooms = arena.take<std::uint32_t>(2 * threads * longest);
+  parallel_for(buckets.count(), threads, [&](std::ptrdiff_t b, int thread) {
+    const std::ptrdiff_t begin = buckets.begins[b];
+    const std::ptrdiff_t size = buckets.size(b);
+    const T* values = buckets.values.data() + begin;
+    const auto room = static_cast<std::size_t>(longest);
+    const std::size_t at = 2 * static_cast<std::size_t>(thread) * room;
+    if (size <= kRadixLength &&
+        radix_sort(values, size, negate, order + begin, sorted + begin, order + begin,
+                   {rooms.subspan(at, room), rooms.subspan(at + room, room)})) {
+      return;
+    }
+    Arena own;
+    std::span<Index> names = own.take<Index>(size);
+    std::span<Index> places = own.take<Index>(size);
+    std::copy_n(order + begin, size, names.begin());
+    sort_pairs(values, size, negate, sorted + begin, places.data(), own, 1);
+    for (std::ptrdiff_t i = 0; i < size; ++i) order[begin + i] = names[places[i]];
+  });
+  return true;
+}
+
 }  // namespace
 
 template <class T>
 void argsort(const T* x, std::ptrdiff_t n, bool negate, double* sorted, Index* order, Arena& arena,
-             int threads) {
+             int threads, Sorting sorting) {
   const Arena::Scope scope(arena);
+  // Keys of floats alone are short, and compared faster than their digits are counted.
+  const bool by_digits = sorting == Sorting::fastest && (order || sizeof(T) > sizeof(float));
+  if (by_digits) {
+    const Arena::Scope inner(arena);
+    Index* to = order ? order : arena.take<Index>(n).data();
+    if (sort_by_digits(x, n, negate, sorted, to, arena, threads)) return;
+  }
   if (order) {
     sort_pairs(x, n, negate, sorted, order, arena, threads);
   } else {
@@ -154,7 +200,7 @@ void argsort(const T* x, std::ptrdiff_t n, bool negate, double* sorted, Index* o
   }
 }
 
-template void argsort(const float*, std::ptrdiff_t, bool, double*, Index*, Arena&, int);
-template void argsort(const double*, std::ptrdiff_t, bool, double*, Index*, Arena&, int);
+template void argsort(const float*, std::ptrdiff_t, bool, double*, Index*, Arena&, int, Sorting);
+template void argsort(const double*, std::ptrdiff_t, bool, double*, Index*, Arena&, int, Sorting);
 
 }  // namespace lapsum::cpu
