@@ -4,9 +4,11 @@
 
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "bits.h"
 #include "cpu/primitives/kept_order.h"
+#include "cpu/primitives/parallel.h"
 #include "families.h"
 #include "guarded.h"
 #include "lapsum/lapsum.h"
@@ -212,23 +214,51 @@ TYPED_TEST(KeptOrder, of_another_row_is_refused) {
 
 TYPED_TEST(KeptOrder, values_are_those_of_a_sort) {
   using T = TypeParam;
-  for (const std::ptrdiff_t n : kLengths) {
-    for (const bool negate : {false, true}) {
-      SCOPED_TRACE(testing::Message() << "n = " << n << ", negate = " << negate);
-      Guarded<T> x(with_ends<T>(family("ties"), n));
-      Guarded<Index> order(n);
-      Guarded<double> want(n), got(n);
-      cpu::Arena arena;
-      cpu::argsort(x.data(), n, negate, want.data(), order.data(), arena, 1);
-      for (const int threads : {1, 3}) {
-        cpu::gather_sorted(x.data(), n, negate, order.data(), got.data(), threads);
-        EXPECT_TRUE(same_bits(got.copy(), want.copy()));
+  for_each_target([] {
+    for (const std::ptrdiff_t n : kLengths) {
+      for (const bool negate : {false, true}) {
+        SCOPED_TRACE(testing::Message() << "n = " << n << ", negate = " << negate);
+        Guarded<T> x(with_ends<T>(family("ties"), n));
+        Guarded<Index> order(n);
+        Guarded<double> want(n), got(n);
+        cpu::Arena arena;
+        cpu::argsort(x.data(), n, negate, want.data(), order.data(), arena, 1);
+        for (const int threads : {1, 3}) {
+          cpu::gather_sorted(x.data(), n, negate, order.data(), got.data(), threads);
+          EXPECT_TRUE(same_bits(got.copy(), want.copy()));
+        }
       }
     }
-  }
+  });
 }
 
-TEST(Argsort, shapes_must_be_those_of_x) {
+// Whatever lane a wrong place falls into.
+TYPED_TEST(KeptOrder, is_checked_at_every_place) {
+  using T = TypeParam;
+  constexpr Index kParts = 1100;
+  for_each_target([&] {
+    for (const char* name : {"normal", "all equal"}) {
+      Guarded<T> x(narrowed<T>(family(name).row(kParts)));
+      std::vector<Index> order = stable_argsort(x.data(), kParts, false);
+      Guarded<double> sorted(kParts);
+      const auto gather = [&] {
+        cpu::gather_sorted(x.data(), kParts, false, order.data(), sorted.data(), 1);
+      };
+      EXPECT_NO_THROW(gather());
+      for (std::size_t p = 1; p < order.size(); ++p) {
+        SCOPED_TRACE(testing::Message() << name << ", " << p);
+        std::swap(order[p - 1], order[p]);
+        EXPECT_THROW(gather(), cpu::WrongArgsort);
+        std::swap(order[p - 1], order[p]);
+        const Index right = std::exchange(order[p], kParts);
+        EXPECT_THROW(gather(), cpu::WrongArgsort);
+        order[p] = right;
+      }
+    }
+  });
+}
+
+TEST(KeptOrderView, must_have_the_shape_of_x) {
   const std::vector<double> x = {3, 1, 2};
   std::vector<double> y(3);
   std::vector<Index> order(4);
