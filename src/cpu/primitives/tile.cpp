@@ -2,6 +2,7 @@
 // a vector per position: entry j * lanes + l belongs to row l.
 #include "cpu/primitives/tile.h"
 
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -113,25 +114,81 @@ class Kernel {
     return hn::Add(start, hn::Set(d, static_cast<std::int32_t>(e / rows())));
   }
 
-  static HWY_INLINE void exchange(std::uint64_t* a, std::uint64_t* b) {
-    const auto x = hn::LoadU(SU(), a);
-    const auto y = hn::LoadU(SU(), b);
-    hn::StoreU(hn::Min(x, y), SU(), a);
-    hn::StoreU(hn::Max(x, y), SU(), b);
+  // Numbers to be sorted hold a key of 32 bits above an index of 30. They are compared as doubles, for
+  // which there are more units: with this bit set, and keys of finite floats, none is odd or denormal.
+  static constexpr std::uint64_t kNormal = std::uint64_t{1} << 62;
+  static constexpr int kIndexBits = 30;
+  static constexpr std::uint64_t kBehindAll = kNormal | std::uint64_t{0xff800000} << kIndexBits;
+  static constexpr std::ptrdiff_t kGroup = 8;
+
+  static constexpr std::ptrdiff_t whole_groups(std::ptrdiff_t n) {
+    return (n + kGroup - 1) / kGroup * kGroup;
   }
 
-  // Batcher's odd-even merge sort; exchanges beyond n would not move anything.
-  static HWY_INLINE void sort_network(std::uint64_t* keys, std::ptrdiff_t n) {
+  static HWY_INLINE void exchange(hn::Vec<S>& a, hn::Vec<S>& b) {
+    const auto low = hn::Min(a, b);
+    b = hn::Max(a, b);
+    a = low;
+  }
+
+  static HWY_INLINE void sort_group(double* keys) {
+    constexpr int kPairs[][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6},
+                                 {5, 7}, {1, 2}, {5, 6}, {0, 4}, {1, 5}, {2, 6}, {3, 7},
+                                 {2, 4}, {3, 5}, {1, 2}, {3, 4}, {5, 6}};
     const std::ptrdiff_t w = rows();
-    for (std::ptrdiff_t p = 1; p < n; p *= 2) {
-      for (std::ptrdiff_t k = p; k >= 1; k /= 2) {
-        const std::ptrdiff_t last = n - k;
+    hn::Vec<S> v[kGroup];
+    for (std::ptrdiff_t i = 0; i < kGroup; ++i) v[i] = hn::LoadU(S(), keys + i * w);
+    for (const auto& [i, j] : kPairs) exchange(v[i], v[j]);
+    for (std::ptrdiff_t i = 0; i < kGroup; ++i) hn::StoreU(v[i], S(), keys + i * w);
+  }
+
+  // The last two rounds of a merge, of distances 2 and 1, in one go.
+  static HWY_INLINE void finish_merge(double* keys, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    const std::ptrdiff_t w = rows();
+    const auto at = [&](std::ptrdiff_t i) HWY_ATTR { return hn::LoadU(S(), keys + i * w); };
+    const auto put = [&](hn::Vec<S> v, std::ptrdiff_t i)
+                         HWY_ATTR { hn::StoreU(v, S(), keys + i * w); };
+    auto last = at(begin + 1);
+    std::ptrdiff_t i = begin + 2;
+    for (; i + 4 <= end; i += 4) {
+      auto a = at(i), b = at(i + 1), c = at(i + 2), d = at(i + 3);
+      exchange(a, c);
+      exchange(b, d);
+      exchange(last, a);
+      exchange(b, c);
+      put(last, i - 1);
+      put(a, i);
+      put(b, i + 1);
+      put(c, i + 2);
+      last = d;
+    }
+    auto a = at(i);
+    exchange(last, a);
+    put(last, i - 1);
+    put(a, i);
+  }
+
+  // Batcher's odd-even merge sort of n numbers, n being a multiple of kGroup.
+  static HWY_INLINE void sort_network(double* keys, std::ptrdiff_t n) {
+    const std::ptrdiff_t w = rows();
+    for (std::ptrdiff_t i = 0; i < n; i += kGroup) sort_group(keys + i * w);
+    for (std::ptrdiff_t p = kGroup; p < n; p *= 2) {
+      for (std::ptrdiff_t k = p; k > 2; k /= 2) {
+        const std::ptrdiff_t last = n - k;  // exchanges beyond n would not move anything
         for (std::ptrdiff_t block = 0; block < last; block += 2 * p) {
           for (std::ptrdiff_t j = block + k % p; j + k < block + 2 * p && j < last; j += 2 * k) {
             const std::ptrdiff_t end = HWY_MIN(j + k, last);
-            for (std::ptrdiff_t i = j; i < end; ++i) exchange(keys + i * w, keys + (i + k) * w);
+            for (std::ptrdiff_t i = j; i < end; ++i) {
+              auto a = hn::LoadU(S(), keys + i * w), b = hn::LoadU(S(), keys + (i + k) * w);
+              exchange(a, b);
+              hn::StoreU(a, S(), keys + i * w);
+              hn::StoreU(b, S(), keys + (i + k) * w);
+            }
           }
         }
+      }
+      for (std::ptrdiff_t block = 0; block < n; block += 2 * p) {
+        finish_merge(keys, block, HWY_MIN(block + 2 * p, n));
       }
     }
   }
@@ -140,14 +197,14 @@ class Kernel {
   struct Sorted {
     std::ptrdiff_t n;
     V sign, alpha;
-    std::uint64_t* order;  // the index of each value in its row, in the lower half
+    double* order;  // bits: the index of each value in its row, in the lower ones
     Column r, keep, before, behind;
 
     Sorted(const Tile& tile, Arena& arena)
         : n(tile.n),
           sign(per_row(tile.sign)),
           alpha(per_row(tile.alpha)),
-          order(arena.take<std::uint64_t>(n * rows() + lanes()).data()),
+          order(arena.take<double>(whole_groups(n) * rows() + lanes()).data()),
           r(n, arena),
           keep(n, arena),
           before(n, arena),
@@ -159,13 +216,18 @@ class Kernel {
     // Places of the values from e on in the unsorted tile.
     HWY_INLINE VFI elements(std::ptrdiff_t e) const {
       const FI d;
-      const auto index = hn::BitCast(d, hn::TruncateTo(FU(), hn::LoadU(DU(), order + e)));
+      const auto low = hn::BitCast(d, hn::TruncateTo(FU(), bits(e)));
+      const auto index = hn::And(low, hn::Set(d, (1 << kIndexBits) - 1));
       if constexpr (kSingle) return index;
       const auto start = hn::Mul(hn::Iota(d, 0), hn::Set(d, static_cast<std::int32_t>(n)));
       return hn::Add(start, index);
     }
 
    private:
+    HWY_INLINE hn::Vec<DU> bits(std::ptrdiff_t e) const {
+      return hn::BitCast(DU(), hn::LoadU(D(), order + e));
+    }
+
     static HWY_INLINE V per_row(const Tile::PerLane& numbers) {
       return kSingle ? hn::Set(D(), numbers[0]) : hn::LoadU(D(), numbers.data());
     }
@@ -181,14 +243,17 @@ class Kernel {
         const auto negative = hn::BitCast(d, hn::ShiftRight<31>(hn::BitCast(FI(), bits)));
         const auto key = hn::PromoteTo(DU(), hn::Xor(bits, hn::Or(negative, high)));
         const auto index = hn::BitCast(DU(), hn::ConvertTo(DI(), positions(e)));
-        hn::StoreU(hn::Or(hn::ShiftLeft<32>(key), index), DU(), order + e);
+        const auto placed = hn::Or(hn::ShiftLeft<kIndexBits>(key), hn::Set(DU(), kNormal));
+        hn::StoreU(hn::BitCast(D(), hn::Or(placed, index)), D(), order + e);
       });
-      sort_network(order, n);
+      const std::ptrdiff_t whole = whole_groups(n);
+      std::fill(order + n * rows(), order + whole * rows(), std::bit_cast<double>(kBehindAll));
+      sort_network(order, whole);
       if constexpr (kSingle) {  // so that elements() beyond the end are places too
-        hn::StoreU(hn::Zero(DU()), DU(), order + n);
+        hn::StoreU(hn::Zero(D()), D(), order + n);
       }
       for_each_vector(n, [&](std::ptrdiff_t e) HWY_ATTR {
-        const auto key = hn::TruncateTo(d, hn::ShiftRight<32>(hn::LoadU(DU(), order + e)));
+        const auto key = hn::TruncateTo(d, hn::ShiftRight<kIndexBits>(bits(e)));
         const auto negative = hn::BitCast(d, hn::ShiftRight<31>(hn::BitCast(FI(), key)));
         const auto bits = hn::Xor(key, hn::Or(hn::Not(negative), high));
         r.set(e, hn::PromoteTo(D(), hn::BitCast(F(), bits)));

@@ -3,10 +3,10 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <type_traits>
 
 #include "cpu/primitives/parallel.h"
+#include "cpu/primitives/row.h"
 #include "cpu/primitives/tile.h"
 #include "lapsum/rows.h"
 #include "math/orientation.h"
@@ -28,10 +28,8 @@ class TiledRows {
     for (std::ptrdiff_t l = 0; l < count; ++l) {
       const Orientation orientation(alpha[first + l], order);
       const float* row = x[first + l];
-      bool finite = orientation.valid;
-      for (std::ptrdiff_t j = 0; j < n_; ++j) finite &= std::isfinite(row[j]);
-      taken_[l] = finite;
-      if (finite) {
+      taken_[l] = orientation.valid && is_finite(row, n_);
+      if (taken_[l]) {
         tile_.sign[l] = orientation.sign;
         tile_.alpha[l] = orientation.alpha;
       } else {
