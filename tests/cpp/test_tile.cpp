@@ -115,5 +115,48 @@ TEST(Tile, has_the_same_bits_for_a_row_alone_and_among_others) {
   });
 }
 
+// Lanes beyond the end of a row must not go by what an earlier call has left behind.
+TEST(Tile, does_not_look_at_what_scratch_memory_held) {
+  test::for_each_target([] {
+    for (const std::ptrdiff_t n : {1, 3, 13, 97, 511}) {
+      const std::vector<double> row = test::family("normal").row(n);
+      const std::vector<float> x(row.begin(), row.end());
+      Tile tile{x.data(), 1, n, {}, {}};
+      tile.sign.fill(1);
+      tile.alpha.fill(0.3);
+      const auto results = [&](double held) {
+        Arena arena;
+        std::vector<std::vector<float>> all(4, std::vector<float>(x.size()));
+        const auto scope = [&](auto&& body) {
+          const Arena::Scope own(arena);
+          body();
+        };
+        const auto dirty = [&] {
+          for (int buffer = 0; buffer < 64; ++buffer) {
+            for (double& number : arena.take<double>(2000)) number = held;
+          }
+        };
+        scope(dirty);
+        scope([&] { rank_tile(tile, all[0].data(), arena); });
+        scope(dirty);
+        scope([&] { rank_tile_vjp(tile, x.data(), all[1].data(), arena); });
+        scope(dirty);
+        scope([&] { sort_tile(tile, all[2].data(), arena); });
+        scope(dirty);
+        scope([&] { sort_tile_vjp(tile, x.data(), all[3].data(), arena); });
+        return all;
+      };
+      const auto want = results(0);
+      for (const double held : {-1e3, -1e12, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
+        SCOPED_TRACE(testing::Message() << "n = " << n << ", " << held);
+        const auto got = results(held);
+        for (std::size_t i = 0; i < want.size(); ++i) {
+          EXPECT_TRUE(test::same_bits(got[i], want[i]));
+        }
+      }
+    }
+  });
+}
+
 }  // namespace
 }  // namespace lapsum::cpu

@@ -304,6 +304,7 @@ class Kernel {
     const V size = hn::Set(d, static_cast<double>(at.n));
     // Every value marks the first level beyond it; marks ascend, so the last one counts.
     for (std::ptrdiff_t t = 0; t <= at.n; ++t) lefts.fill(t, 0);
+    lefts.set((at.n + 1) * rows(), hn::Zero(d));  // lanes beyond the row gather by it too
     for_each_vector(at.n, [&](std::ptrdiff_t e) HWY_ATTR {
       const V next = hn::Add(positions(e), hn::Set(d, 1.0));
       const V lag = hn::Floor(hn::Mul(half, hn::Sub(at.behind[e], at.before[e])));
