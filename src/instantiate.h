@@ -1,5 +1,5 @@
-// Templates are declared in headers and compiled once, for float and double, or for all four element
-// types.
+// Templates are declared in headers and compiled once, for float and double, or for all four
+// element types.
 #pragma once
 
 #include "lapsum/half.h"

@@ -18,8 +18,8 @@ namespace lapsum {
 /// where they lie: results are those of the same row in float, rounded to T; what is finite stays
 /// finite.
 /// `thresholds` (rows * m), if given, receives what soft_topk_vjp and _jvp otherwise solve again.
-/// Throws std::invalid_argument if shapes differ, or if alpha or k, given as a number, is out of its
-/// domain: k in [0, n].
+/// Throws std::invalid_argument if shapes differ, or if alpha or k, given as a number, is out of
+/// its domain: k in [0, n].
 template <class T>
 void soft_topk(Rows<const T> x, Levels k, PerRow alpha, Rows<T> p, Threshold* thresholds = nullptr,
                Order order = Order::descending, Threads threads = 0);
@@ -37,11 +37,12 @@ void soft_topk_jvp(Rows<const T> x, Levels k, PerRow alpha, const Threshold* thr
                    Rows<const T> dx, const double* dk, const double* dalpha, Rows<T> dp,
                    Order order = Order::descending, Threads threads = 0);
 
-/// With weights, for T float or double: b such that sum_i weights[i] p[i] = k, k in [0, W], W being the sum of the row's
-/// weights. An element of weight 0 has a p, but does not count. k <= 0 gives zeros, k >= W ones,
-/// whatever W is, 0 too. Elements at the near infinity come first, all with the same p if they weigh
-/// more than k. A weight that is negative, NaN or infinite makes the row NaN, and so do weights
-/// whose sum overflows. All else as above; whole weights are the same as repeated elements.
+/// With weights, T being float or double: b such that sum_i weights[i] p[i] = k, k in [0, W], W
+/// being the sum of the row's weights. An element of weight 0 has a p, but does not count. k <= 0
+/// gives zeros, k >= W ones, whatever W is, 0 too. Elements at the near infinity come first, all
+/// with the same p if they weigh more than k. A weight that is negative, NaN or infinite makes the
+/// row NaN, and so do weights whose sum overflows. All else as above; whole weights are the same as
+/// repeated elements.
 /// weights: rows x n. O(n log n), and O(n) more for each further level.
 /// Throws std::invalid_argument for a single k below 0; what is above W saturates.
 template <class T>

@@ -1,5 +1,5 @@
-// Elements of half types, one at a time against their definition, and in vectors of every instruction
-// set against that.
+// Elements of half types, one at a time against their definition, and in vectors of every
+// instruction set against that.
 #include <gtest/gtest.h>
 
 #include <cmath>

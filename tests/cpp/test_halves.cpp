@@ -1,5 +1,5 @@
-// Rows of half types: every result is that of the same row in float, rounded to the half type, to the
-// last bit, on every instruction set; and what is not an element is the same number.
+// Rows of half types: every result is that of the same row in float, rounded to the half type, to
+// the last bit, on every instruction set; and what is not an element is the same number.
 #include <gtest/gtest.h>
 
 #include <cmath>

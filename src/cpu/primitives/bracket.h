@@ -18,8 +18,8 @@ inline bool is_plain(double alpha) { return alpha > 1e-290 && alpha < 1e290; }
 
 /// r = sign * x; lo <= hi are numbers of T, and may be infinite, with a sum of 0 beyond. The values
 /// inside go to `inside`, in order, which must hold n.
-/// Sums of floats and half types are within 1e-8 of themselves plus 1, for the element at the end counts 1; those
-/// of doubles within a few ulp. alpha must be plain.
+/// Sums of floats and half types are within 1e-8 of themselves plus 1, for the element at the end
+/// counts 1; those of doubles within a few ulp. alpha must be plain.
 template <class T>
 Bracketed bracket(const T* x, std::ptrdiff_t n, double sign, double lo, double hi, double alpha,
                   T* inside);

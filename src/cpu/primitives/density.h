@@ -1,7 +1,7 @@
 // A row seen from a threshold, from T to T in one pass: the Laplace CDF of its distances, and the
-// sums and differences of densities that are its derivatives. With z = (b - sign * x) / alpha,
-// e = e^-|z|. Errors are within a few ulp of double, rounded once to T, for half types by way of
-// float; e is 0 where T, or float, would be denormal. alpha must be plain (bracket.h), thresholds finite.
+// sums and differences of densities that are its derivatives. With z = (b - sign * x) / alpha, e =
+// e^-|z|. Errors are within a few ulp of double, rounded once to T, for half types by way of float;
+// e is 0 where that would be denormal. alpha must be plain (bracket.h), thresholds finite.
 #pragma once
 
 #include <cstddef>

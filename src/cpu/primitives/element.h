@@ -1,5 +1,6 @@
-// Elements of rows, one at a time: to the type they are computed in, exactly, and back. Rows of a half
-// type are computed as rows of float, and what a float row would have as a result is rounded to it.
+// Elements of rows, one at a time: to the type they are computed in, exactly, and back. Rows of a
+// half type are computed as rows of float, and what a float row would have as a result is rounded
+// to it.
 #pragma once
 
 #include <bit>

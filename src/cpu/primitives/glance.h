@@ -1,5 +1,6 @@
 // Rough looks at a row, cheap enough to take several of them: what a search needs to aim its one
-// exact pass. Every `step`-th vector is looked at, in lanes of the type T is computed in, with errors of about 1e-4.
+// exact pass. Every `step`-th vector is looked at, in lanes of float or double, with errors of
+// about 1e-4.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Short rows of float or a half type, several at a time: their thresholds, and their masks at them. Which rows are
-// solved together, and how many, does not change a bit of a row's result.
+// Short rows of float or a half type, several at a time: their thresholds, and their masks at them.
+// Which rows are solved together, and how many, does not change a bit of a row's result.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Rows in and out of the kernels: from any type, as the orientation wants them, to double and back; and
-// what a row holds that is not finite.
+// Rows in and out of the kernels: from any type, as the orientation wants them, to double and back;
+// and what a row holds that is not finite.
 #pragma once
 
 #include <algorithm>

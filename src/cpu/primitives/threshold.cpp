@@ -1,7 +1,7 @@
-// Selection on LapSum itself. Rough looks at the row, or where they do not settle a sample, solved at
-// two levels around the wanted one, give a bracket; one pass turns all that lies outside of it into two decayed sums; the few values
-// inside go on. A bracket that misses its root is noticed at the end, and left on the side of its
-// root.
+// Selection on LapSum itself. Rough looks at the row, or where they do not settle a sample, solved
+// at two levels around the wanted one, give a bracket; one pass turns all that lies outside of it
+// into two decayed sums; the few values inside go on. A bracket that misses its root is noticed at
+// the end, and left on the side of its root.
 #include "cpu/primitives/threshold.h"
 
 #include <algorithm>
