@@ -101,10 +101,10 @@ Results<T> evaluate(const Problem& p, Curve curve, bool plain) {
   const auto out = [&](Guarded<T>& of) { return Rows<T>(of.data(), all, p.n); };
   const Rows<T> to(gx.data(), p.rows, p.n);
   const auto run = [&](auto mask, auto vjp, auto jvp) {
-    mask(row, k, alpha, out(value), b.data(), p.order, 2);
-    vjp(row, k, alpha, b.data(), given, to, gk.data(), galpha.data(), p.order, 2);
-    jvp(row, k, alpha, b.data(), along, p.dk.data(), p.dalpha.data(), out(tangent), p.order, 2);
-    jvp(row, k, alpha, nullptr, along, nullptr, nullptr, out(tangent_x), p.order, 2);
+    mask(row, k, alpha, out(value), b.data(), p.order, 1);
+    vjp(row, k, alpha, b.data(), given, to, gk.data(), galpha.data(), p.order, 1);
+    jvp(row, k, alpha, b.data(), along, p.dk.data(), p.dalpha.data(), out(tangent), p.order, 1);
+    jvp(row, k, alpha, nullptr, along, nullptr, nullptr, out(tangent_x), p.order, 1);
   };
   if (curve == Curve::mask) {
     run(soft_topk<T>, soft_topk_vjp<T>, soft_topk_jvp<T>);
@@ -165,8 +165,8 @@ TYPED_TEST_SUITE(Halves, Types);
 TYPED_TEST(Halves, are_rounded_floats) {
   test::for_each_target([&] {
     this->for_each_family([&](const test::Family& family) {
-      for (const std::ptrdiff_t n : {1, 2, 7, 33, 200, 512, 513, 1500}) {
-        for (const double alpha : {1e-4, 0.03, 0.5, 300.0}) {
+      for (const std::ptrdiff_t n : {1, 2, 7, 33, 200, 512, 513, 1100}) {
+        for (const double alpha : {1e-4, 0.3, 300.0}) {
           SCOPED_TRACE(testing::Message() << "n = " << n << ", alpha = " << alpha);
           const Order order = n % 2 ? Order::ascending : Order::descending;
           this->expect(make<TypeParam>(family, n, 3, alpha, order, false), false);
@@ -181,8 +181,8 @@ TYPED_TEST(Halves, are_rounded_floats) {
 TYPED_TEST(Halves, with_plain_numbers_and_of_extreme_softness) {
   test::for_each_target([&] {
     this->for_each_family([&](const test::Family& family) {
-      for (const std::ptrdiff_t n : {5, 100, 1000}) {
-        for (const double alpha : {1e-300, 1e-30, 1e-5, 0.5, 1e30, 1e300}) {
+      for (const std::ptrdiff_t n : {100, 700}) {
+        for (const double alpha : {1e-300, 1e-30, 0.5, 1e30, 1e300}) {
           SCOPED_TRACE(testing::Message() << "n = " << n << ", alpha = " << alpha);
           this->expect(make<TypeParam>(family, n, 1, alpha, Order::descending, false), true);
         }
