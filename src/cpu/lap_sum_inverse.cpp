@@ -105,11 +105,11 @@ void lap_sum_inverse(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows
         return orientation.sign * (roots[t].anchor + roots[t].offset);
       });
     }
-    const SortedRow row = sort_row(r[i], r.length, orientation, Need::keys, arena, inner, keep[i]);
+    const SortedRow row =
+        sort_values(r[i], r.length, orientation, Need::keys, arena, inner, keep[i]);
     if (!row.valid || r.length == 0) return fill(b[i], m, kNaN);
-    const Scans<0> ones = scan_both<0>(row.decays, {}, arena, inner);
-    const std::span<const double> roots =
-        level_values(row.decays, ones, finite_levels(row, k[i], m, arena), arena, inner);
+    const std::span<const double> roots = level_values(
+        row.decays.r, orientation.alpha, finite_levels(row, k[i], m, arena), arena, inner);
     for_each_chunk(m, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
       narrow_all(begin, end, b[i], [&](std::ptrdiff_t t) { return orientation.sign * roots[t]; });
     });
@@ -129,20 +129,26 @@ void lap_sum_inverse_vjp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
                    gk ? gk + i * m : nullptr, galpha ? galpha + i : nullptr, arena, inner)) {
       return;
     }
-    const SortedRow row = order_row(r[i], r.length, orientation, kept[i], arena, inner);
+    const SortedRow row = order_values(r[i], r.length, orientation, kept[i], arena, inner);
     if (gr.data) fill(gr[i], r.length, row.valid ? 0 : kNaN);
     if (gk) fill(gk + i * m, m, row.valid ? 0 : kNaN);
     if (galpha) galpha[i] = row.valid ? 0 : kNaN;
     if (!row.valid) return;
     const std::span<const double> levels = finite_levels(row, k[i], m, arena);
     const std::span<const double> u = load(g[i], m, orientation.sign, arena, inner);
-    const Scans<0> ones = scan_both<0>(row.decays, {}, arena, inner);
-    const RootWeights roots = level_weights(row.decays, ones, levels, arena, inner);
+    const RootWeights roots = level_weights(row.decays.r, orientation.alpha, levels, arena, inner);
     if (gr.data) {
-      const Scans<0> seen = scatter(row.decays, roots, u, arena, inner);
-      row.scatter(gr[i], inner, [&](std::ptrdiff_t j) {
-        return orientation.sign * (seen.right[0][j] + seen.left[0][j]);
-      });
+      const auto store = [&](const ChunkOfScans& at) {
+        const double* right = at.scans[0].right[0].data();
+        const double* left = at.scans[0].left[0].data();
+        row.scatter_pieces(gr[i], at.begin, at.end, [&](std::ptrdiff_t j, int count, double* to) {
+          const std::ptrdiff_t from = j - at.begin;
+          for (int l = 0; l < count; ++l) {
+            to[l] = orientation.sign * (right[from + l] + left[from + l]);
+          }
+        });
+      };
+      scatter(row.decays.r, orientation.alpha, roots, u, arena, inner, store);
     }
     if (gk) {
       for (std::ptrdiff_t t = 0; t < m; ++t) {
@@ -150,7 +156,8 @@ void lap_sum_inverse_vjp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
       }
     }
     if (galpha) {
-      const std::span<const double> slopes = alpha_slopes(row.decays, levels, arena, inner);
+      const Decays decays = make_decays(row.decays.r, orientation.alpha, arena, inner);
+      const std::span<const double> slopes = alpha_slopes(decays, levels, arena, inner);
       galpha[i] = orientation.alpha_sign *
                   sum_over(m, inner, [&](std::ptrdiff_t t) { return u[t] * slopes[t]; });
     }
@@ -167,8 +174,7 @@ void lap_sum_inverse_jvp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
     const SortedRow row = order_row(r[i], r.length, orientation, kept[i], arena, inner);
     if (!row.valid) return fill(db[i], m, kNaN);
     const std::span<const double> levels = finite_levels(row, k[i], m, arena);
-    const Scans<0> ones = scan_both<0>(row.decays, {}, arena, inner);
-    const RootWeights roots = level_weights(row.decays, ones, levels, arena, inner);
+    const RootWeights roots = level_weights(row.decays.r, orientation.alpha, levels, arena, inner);
     std::span<double> total = arena.take<double>(m);
     std::fill(total.begin(), total.end(), 0.0);
     const auto add = [&](auto&& part) {

@@ -11,19 +11,22 @@
 namespace lapsum::cpu {
 namespace {
 
-// J v in sorted order. The element itself stands in both scans of both sums: it cancels.
-std::span<double> apply_jacobian(const SortedRow& row, std::span<const double> v, double peak,
-                                 Arena& arena, int threads) {
-  const Scans<0> ones = scan_both<0>(row.decays, {}, arena, threads);
-  const Scans<0> sums = scan_both<0>(row.decays, {v}, arena, threads);
-  std::span<double> out = arena.take<double>(row.finite());
-  for_each_chunk(row.finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    for (std::ptrdiff_t j = begin; j < end; ++j) {
-      out[j] = peak * ((v[j] * ones.right[0][j] - sums.right[0][j]) +
-                       (v[j] * ones.left[0][j] - sums.left[0][j]));
-    }
-  });
-  return out;
+// store(chunk, value) for the chunks of the row, value(j) being J v in sorted order, j counted from
+// the chunk's begin. The element itself stands in both scans of both sums: it cancels.
+template <class Store>
+void apply_jacobian(const SortedRow& row, std::span<const double> v, double peak, Arena& arena,
+                    int threads, Store&& store) {
+  const SideWeights weights[] = {{}, {v, v}};
+  const auto on_chunk = [&](const ChunkOfScans& at) {
+    const double* own = v.data() + at.begin;
+    const Scans<0>& ones = at.scans[0];
+    const Scans<0>& sums = at.scans[1];
+    store(at, [&](std::ptrdiff_t j) {
+      return peak * ((own[j] * ones.right[0][j] - sums.right[0][j]) +
+                     (own[j] * ones.left[0][j] - sums.left[0][j]));
+    });
+  };
+  scan_in_chunks(row.decays.r, row.decays.alpha, weights, arena, threads, on_chunk);
 }
 
 // d rank / d|alpha| in sorted order.
@@ -44,10 +47,9 @@ void soft_rank(Rows<const T> x, const PerRow& alpha, Rows<T> rank, Order order, 
   const auto row_by_row = [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const std::ptrdiff_t n = x.length;
     const SortedRow row =
-        sort_row(x[i], n, Orientation(alpha[i], order), Need::order, arena, inner, keep[i]);
+        sort_values(x[i], n, Orientation(alpha[i], order), Need::order, arena, inner, keep[i]);
     T* out = rank[i];
     if (!row.valid) return fill(out, n, kNaN);
-    const Scans<0> ones = scan_both<0>(row.decays, {}, arena, inner);
     const auto tie = [&](std::ptrdiff_t first, std::ptrdiff_t count) {
       const double rank_of_all = static_cast<double>(first) + 0.5 * static_cast<double>(count - 1);
       for (std::ptrdiff_t p = first; p < first + count; ++p) {
@@ -56,12 +58,20 @@ void soft_rank(Rows<const T> x, const PerRow& alpha, Rows<T> rank, Order order, 
     };
     tie(0, row.below);
     tie(n - row.above, row.above);
-    row.scatter_pieces(out, inner, [&](std::ptrdiff_t begin, int count, double* ranks) {
-      const double* before = ones.right[0].data() + begin;
-      const double* behind = ones.left[0].data() + begin;
-      const auto first = static_cast<double>(row.below + begin);
-      for (int j = 0; j < count; ++j) ranks[j] = (first + j) + 0.5 * (behind[j] - before[j]);
-    });
+    const auto on_chunk = [&](const ChunkOfScans& at) {
+      const double* before = at.scans[0].right[0].data();
+      const double* behind = at.scans[0].left[0].data();
+      const auto to_ranks = [&](std::ptrdiff_t begin, int count, double* ranks) {
+        const auto first = static_cast<double>(row.below + begin);
+        const std::ptrdiff_t from = begin - at.begin;
+        for (int j = 0; j < count; ++j) {
+          ranks[j] = (first + j) + 0.5 * (behind[from + j] - before[from + j]);
+        }
+      };
+      row.scatter_pieces(out, at.begin, at.end, to_ranks);
+    };
+    const SideWeights ones[1];
+    scan_in_chunks(row.decays.r, row.decays.alpha, ones, arena, inner, on_chunk);
   };
   const auto tiled = [&](const auto& rows, Arena& arena) {
     float* out = rows.room(arena);
@@ -76,14 +86,18 @@ void soft_rank_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T
                    double* galpha, Order order, Threads threads, Rows<const Index> kept) {
   const auto row_by_row = [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const Orientation orientation(alpha[i], order);
-    const SortedRow row = order_row(x[i], x.length, orientation, kept[i], arena, inner);
+    const SortedRow row = order_values(x[i], x.length, orientation, kept[i], arena, inner);
     if (gx.data) fill(gx[i], x.length, row.valid ? 0 : kNaN);
     if (galpha) galpha[i] = row.valid ? 0 : kNaN;
     if (!row.valid) return;
     const std::span<const double> v = row.gather(g[i], 1, arena, inner);
     if (gx.data) {
-      const std::span<const double> gr = apply_jacobian(row, v, orientation.peak(), arena, inner);
-      row.scatter(gx[i], inner, [&](std::ptrdiff_t j) { return orientation.sign * gr[j]; });
+      const auto store = [&](const ChunkOfScans& at, auto&& value) {
+        row.scatter_pieces(gx[i], at.begin, at.end, [&](std::ptrdiff_t j, int count, double* to) {
+          for (int l = 0; l < count; ++l) to[l] = orientation.sign * value(j - at.begin + l);
+        });
+      };
+      apply_jacobian(row, v, orientation.peak(), arena, inner, store);
     }
     if (galpha) {
       const std::span<const double> slopes = alpha_slopes(row, orientation.peak(), arena, inner);
@@ -109,20 +123,22 @@ void soft_rank_jvp(Rows<const T> x, const PerRow& alpha, Rows<const T> dx, const
                    Rows<T> drank, Order order, Threads threads, Rows<const Index> kept) {
   for_each_row(x.count, x.length, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const Orientation orientation(alpha[i], order);
-    const SortedRow row = order_row(x[i], x.length, orientation, kept[i], arena, inner);
+    const SortedRow row = order_values(x[i], x.length, orientation, kept[i], arena, inner);
     fill(drank[i], x.length, row.valid ? 0 : kNaN);
     if (!row.valid) return;
     std::span<double> total = arena.take<double>(row.finite());
     std::fill(total.begin(), total.end(), 0.0);
-    const auto add = [&](std::span<const double> part, double scale) {
-      for (std::ptrdiff_t j = 0; j < row.finite(); ++j) total[j] += scale * part[j];
-    };
     if (dx.data) {
       const std::span<const double> v = row.gather(dx[i], 1, arena, inner, orientation.sign);
-      add(apply_jacobian(row, v, orientation.peak(), arena, inner), 1);
+      const auto add = [&](const ChunkOfScans& at, auto&& value) {
+        for (std::ptrdiff_t j = at.begin; j < at.end; ++j) total[j] += value(j - at.begin);
+      };
+      apply_jacobian(row, v, orientation.peak(), arena, inner, add);
     }
     if (dalpha) {
-      add(alpha_slopes(row, orientation.peak(), arena, inner), orientation.alpha_sign * dalpha[i]);
+      const std::span<const double> slopes = alpha_slopes(row, orientation.peak(), arena, inner);
+      const double scale = orientation.alpha_sign * dalpha[i];
+      for (std::ptrdiff_t j = 0; j < row.finite(); ++j) total[j] += scale * slopes[j];
     }
     row.scatter(drank[i], inner, [&](std::ptrdiff_t j) { return total[j]; });
   });

@@ -2,6 +2,8 @@
 // with any number of threads; and a row whose roundings would all go the same way.
 #include <gtest/gtest.h>
 
+#include <atomic>
+
 #include "bits.h"
 #include "cpu/primitives/decayed_scan.h"
 #include "cpu/primitives/parallel.h"
@@ -253,6 +255,42 @@ TEST(DecayedScan, has_the_same_bits_for_any_thread_count) {
     for (const Moments<3>& run : runs) {
       for (int p = 0; p <= 3; ++p) {
         EXPECT_TRUE(test::same_bits(run[p], runs[0][p]));
+      }
+    }
+  }
+}
+
+TEST(DecayedScan, in_chunks_has_the_bits_of_the_whole) {
+  // Rows of one chunk, of few, whose sums are kept, and of many, which are made twice.
+  for (const std::ptrdiff_t n : {0, 1, 64, 16384, 16385, 8 * 16384, 8 * 16384 + 1, 200003}) {
+    const std::vector<double> r = sorted_row(test::family("normal"), n);
+    const std::vector<double> v = Draw(5).normals(n);
+    for (const double alpha : kAlphas) {
+      SCOPED_TRACE(testing::Message() << "n = " << n << ", alpha = " << alpha);
+      Arena arena;
+      const Decays decays = make_decays(r, alpha, arena, 1);
+      const Scans<0> want[] = {scan_both<0>(decays, {}, arena, 1),
+                               scan_both<0>(decays, {v}, arena, 1)};
+      const std::span<const double> to_next = decays_to_next(decays, arena, 1);
+      const SideWeights weights[] = {{}, {v, v}};
+      for (const int threads : {1, 2, 3}) {
+        std::atomic<std::ptrdiff_t> seen = 0;
+        scan_in_chunks(r, alpha, weights, arena, threads, [&](const ChunkOfScans& at) {
+          const auto part = [&](std::span<const double> all) {
+            return all.subspan(static_cast<std::size_t>(at.begin), at.decays.r.size());
+          };
+          for (std::size_t w = 0; w < 2; ++w) {
+            const std::span<const double> right = at.scans[w].right[0], left = at.scans[w].left[0];
+            EXPECT_TRUE(test::same_bits(right, part(want[w].right[0])));
+            EXPECT_TRUE(test::same_bits(left, part(want[w].left[0])));
+          }
+          EXPECT_TRUE(test::same_bits(at.decays.rise, part(decays.rise)));
+          std::vector<double> next(at.decays.r.size());
+          decays_to_next(at.decays, next.data());
+          EXPECT_TRUE(test::same_bits<double>(next, part(to_next)));
+          seen += at.end - at.begin;
+        });
+        EXPECT_EQ(seen, n);
       }
     }
   }

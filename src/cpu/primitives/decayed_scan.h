@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <span>
+#include <vector>
 
 #include "cpu/primitives/stepped_scan.h"
 
@@ -50,5 +52,28 @@ struct Scans {
 
 template <int Order>
 Scans<Order> scan_both(const Decays& decays, const Weights<Order>& w, Arena& arena, int threads);
+
+/// Weights of the two directions of a scan, one for each value; empty ones stand for ones.
+struct SideWeights {
+  std::span<const double> right, left;
+};
+
+/// A chunk [begin, end) of a sorted row: its decays, of whose ends `keep` alone is known, and its
+/// scans, one for each of several weights. All count from `begin`.
+struct ChunkOfScans {
+  std::ptrdiff_t begin, end;
+  Decays decays;
+  std::vector<Scans<0>> scans;
+};
+
+/// Scans of several weights, the same bits, handed to `body` chunk by chunk, by several threads. A
+/// long row needs no memory for what it hands out, and memory costs more than time there: what a chunk
+/// has made is made again when the sums of the chunks around it are known.
+void scan_in_chunks(std::span<const double> sorted, double alpha,
+                    std::span<const SideWeights> weights, Arena& arena, int threads,
+                    const std::function<void(const ChunkOfScans&)>& body);
+
+/// decays_to_next of a chunk, the last one being that to the first value of the next chunk.
+void decays_to_next(const Decays& chunk, double* out);
 
 }  // namespace lapsum::cpu

@@ -56,9 +56,9 @@ bool has_plateaus(const SummedRow& row) {
 
 // Levels with steps of one, as those of a soft sort, need no search: every value marks the first
 // level beyond it, and a level has as many values on its left as the last mark says.
-Located locate_levels(const SummedRow& row, std::span<const double> k, Arena& arena, int threads) {
+Located locate_levels(const SummedRow& row, std::span<const double> k, std::span<Index> lefts,
+                      Arena& arena, int threads) {
   const std::ptrdiff_t m = std::ssize(k);
-  std::span<Index> lefts = arena.take<Index>(m);
   // LapSum(r_j) = j + 1/2 + (behind - before) / 2; the integer part is compared first, exactly.
   const auto beyond = [&](std::ptrdiff_t t, std::ptrdiff_t j) {
     return k[t] - (static_cast<double>(j) + 0.5) > 0.5 * (row.behind[j] - row.before[j]);
@@ -98,6 +98,20 @@ SummedRow summed(const Decays& decays, const Scans<0>& ones, Arena& arena, int t
   const double* keep = decays_to_next(decays, arena, threads).data();
   return {decays.r.data(),     keep,          ones.right[0].data(),
           ones.left[0].data(), decays.size(), decays.alpha};
+}
+
+SummedRow summed(std::span<const double> sorted, double alpha, Arena& arena, int threads) {
+  const std::ptrdiff_t n = std::ssize(sorted);
+  std::span<double> keep = arena.take<double>(n);
+  std::span<double> before = arena.take<double>(n);
+  std::span<double> behind = arena.take<double>(n);
+  const SideWeights ones[1];
+  scan_in_chunks(sorted, alpha, ones, arena, threads, [&](const ChunkOfScans& at) {
+    std::copy(at.scans[0].right[0].begin(), at.scans[0].right[0].end(), before.begin() + at.begin);
+    std::copy(at.scans[0].left[0].begin(), at.scans[0].left[0].end(), behind.begin() + at.begin);
+    decays_to_next(at.decays, keep.data() + at.begin);
+  });
+  return {sorted.data(), keep.data(), before.data(), behind.data(), n, alpha};
 }
 
 constexpr std::ptrdiff_t kLevelBlock = 128;
@@ -153,12 +167,20 @@ void solve_thresholds(const SummedRow& row, std::span<const double> k, const Loc
       });
 }
 
+// Room for the weights of m levels.
+struct WeightsRoom {
+  WeightsRoom(std::ptrdiff_t m, Arena& arena)
+      : lefts(arena.take<Index>(m)),
+        left(arena.take<double>(m)),
+        right(arena.take<double>(m)),
+        total(arena.take<double>(m)) {}
+  std::span<Index> lefts;
+  std::span<double> left, right, total;
+};
+
 RootWeights solve_root_weights(const SummedRow& row, std::span<const double> k, const Located& at,
-                               Arena& arena, int threads) {
-  const std::ptrdiff_t m = std::ssize(k);
-  std::span<double> left = arena.take<double>(m);
-  std::span<double> right = arena.take<double>(m);
-  std::span<double> total = arena.take<double>(m);
+                               const WeightsRoom& to, int threads) {
+  const auto& [lefts, left, right, total] = to;
   for_each_level_block(row, k, at, threads, [&](const LevelsAt& levels, std::ptrdiff_t t) {
     solve_weights(row, levels, &left[t], &right[t], &total[t]);
   });
@@ -215,10 +237,11 @@ Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const d
   Roots roots{arena.take<Point>(std::ssize(k)), arena.take<Threshold>(std::ssize(k))};
   const Arena::Scope scope(arena);
   const SummedRow row = summed(decays, ones, arena, threads);
-  const Located at = locate_levels(row, k, arena, threads);
+  const WeightsRoom room(std::ssize(k), arena);
+  const Located at = locate_levels(row, k, room.lefts, arena, threads);
   solve_thresholds(row, k, at, threads,
                    [&](std::ptrdiff_t t, const Threshold& b) { roots.b[t] = b; });
-  const RootWeights weights = solve_root_weights(row, k, at, arena, threads);
+  const RootWeights weights = solve_root_weights(row, k, at, room, threads);
   const double rate = 1 / row.alpha;
   const bool plain = is_plain(row.alpha);
   const auto z = [&](double weight, double distance) {
@@ -244,25 +267,31 @@ Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const d
   return roots;
 }
 
-std::span<const double> level_values(const Decays& decays, const Scans<0>& ones,
+std::span<const double> level_values(std::span<const double> sorted, double alpha,
                                      std::span<const double> k, Arena& arena, int threads) {
   std::span<double> values = arena.take<double>(std::ssize(k));
   const Arena::Scope scope(arena);
-  const SummedRow row = summed(decays, ones, arena, threads);
-  solve_thresholds(row, k, locate_levels(row, k, arena, threads), threads,
+  const SummedRow row = summed(sorted, alpha, arena, threads);
+  const Located at = locate_levels(row, k, arena.take<Index>(std::ssize(k)), arena, threads);
+  solve_thresholds(row, k, at, threads,
                    [&](std::ptrdiff_t t, const Threshold& b) { values[t] = b.anchor + b.offset; });
   return values;
 }
 
-RootWeights level_weights(const Decays& decays, const Scans<0>& ones, std::span<const double> k,
+RootWeights level_weights(std::span<const double> sorted, double alpha, std::span<const double> k,
                           Arena& arena, int threads) {
-  const SummedRow row = summed(decays, ones, arena, threads);
-  return solve_root_weights(row, k, locate_levels(row, k, arena, threads), arena, threads);
+  const WeightsRoom room(std::ssize(k), arena);
+  const Arena::Scope scope(arena);
+  const SummedRow row = summed(sorted, alpha, arena, threads);
+  const Located at = locate_levels(row, k, room.lefts, arena, threads);
+  return solve_root_weights(row, k, at, room, threads);
 }
 
-Scans<0> scatter(const Decays& decays, const RootWeights& roots, std::span<const double> u,
-                 Arena& arena, int threads) {
-  const std::ptrdiff_t n = decays.size();
+void scatter(std::span<const double> sorted, double alpha, const RootWeights& roots,
+             std::span<const double> u, Arena& arena, int threads,
+             const std::function<void(const ChunkOfScans&)>& body) {
+  const std::ptrdiff_t n = std::ssize(sorted);
+  const Arena::Scope scope(arena);
   std::span<double> at_left = arena.take<double>(n + 1);
   std::span<double> at_right = arena.take<double>(n + 1);
   std::fill(at_left.begin(), at_left.end(), 0.0);
@@ -288,8 +317,8 @@ Scans<0> scatter(const Decays& decays, const RootWeights& roots, std::span<const
     spread(0, m);
   }
   const auto size = static_cast<std::size_t>(n);
-  return {decayed_scan<0>(decays, Toward::right, {at_right.first(size)}, arena, threads),
-          decayed_scan<0>(decays, Toward::left, {at_left.last(size)}, arena, threads)};
+  const SideWeights weights[] = {{at_right.first(size), at_left.last(size)}};
+  scan_in_chunks(sorted, alpha, weights, arena, threads, body);
 }
 
 template <int Order>

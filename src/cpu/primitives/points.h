@@ -2,6 +2,7 @@
 // (gather), or over them seen from the row (scatter). Both need only scans of the row itself.
 #pragma once
 
+#include <functional>
 #include <span>
 
 #include "cpu/primitives/decayed_scan.h"
@@ -73,7 +74,7 @@ Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const d
                    Arena& arena, int threads);
 
 /// The roots alone, each as one number.
-std::span<const double> level_values(const Decays& decays, const Scans<0>& ones,
+std::span<const double> level_values(std::span<const double> sorted, double alpha,
                                      std::span<const double> k, Arena& arena, int threads);
 
 /// The weights alone: how many values lie left of each root, and the weights of the two next to it.
@@ -82,7 +83,7 @@ struct RootWeights {
   bool ascending;  ///< lefts never descend
   std::span<const double> left, right, total;
 };
-RootWeights level_weights(const Decays& decays, const Scans<0>& ones, std::span<const double> k,
+RootWeights level_weights(std::span<const double> sorted, double alpha, std::span<const double> k,
                           Arena& arena, int threads);
 
 /// sum_i w_i q_i, from the scans of w: the adjoint of the scatter below.
@@ -91,7 +92,10 @@ inline double gather(const Scans<0>& scans, const RootWeights& roots, std::ptrdi
   return (c > 0 ? roots.left[t] * scans.right[0][c - 1] : 0) +
          (c < scans.left[0].size() ? roots.right[t] * scans.left[0][c] : 0);
 }
-Scans<0> scatter(const Decays& decays, const RootWeights& roots, std::span<const double> u,
-                 Arena& arena, int threads);
+
+/// sum_t u_t q_t at every value, chunk by chunk: what the roots left of it bring, and those right.
+void scatter(std::span<const double> sorted, double alpha, const RootWeights& roots,
+             std::span<const double> u, Arena& arena, int threads,
+             const std::function<void(const ChunkOfScans&)>& body);
 
 }  // namespace lapsum::cpu

@@ -22,7 +22,7 @@ struct SortedRow {
   std::ptrdiff_t below = 0;      ///< elements at -inf, sorted positions [0, below)
   std::ptrdiff_t above = 0;      ///< elements at +inf, the last ones
   std::span<const Index> order;  ///< sorted position -> element; empty for Need::keys
-  Decays decays;                 ///< of the finite values
+  Decays decays;                 ///< of the finite values, or no more than these values
 
   std::ptrdiff_t finite() const { return decays.size(); }
   /// The elements whose values are finite, in ascending order of value.
@@ -44,23 +44,23 @@ struct SortedRow {
     return out;
   }
 
-  /// v[element] = the narrowed numbers of the finite values, which fill(j, count, to) writes for those
-  /// from j on.
+  /// v[element] = the narrowed numbers of the finite values [begin, end), which fill(j, count, to)
+  /// writes for those from j on.
   template <class T, class Fill>
-  void scatter_pieces(T* v, int threads, Fill&& fill) const {
+  void scatter_pieces(T* v, std::ptrdiff_t begin, std::ptrdiff_t end, Fill&& fill) const {
     const std::span<const Index> elements = finite_order();
-    for_each_chunk(finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      narrow_pieces<T>(begin, end, fill, [&](std::ptrdiff_t j, int count, const T* narrowed) {
-        for (int l = 0; l < count; ++l) v[elements[j + l]] = narrowed[l];
-      });
+    narrow_pieces<T>(begin, end, fill, [&](std::ptrdiff_t j, int count, const T* narrowed) {
+      for (int l = 0; l < count; ++l) v[elements[j + l]] = narrowed[l];
     });
   }
 
   /// v[element] = narrow(value(j)) for the finite values j.
   template <class T, class Value>
   void scatter(T* v, int threads, Value&& value) const {
-    scatter_pieces(v, threads, [&](std::ptrdiff_t j, int count, double* to) {
-      for (int l = 0; l < count; ++l) to[l] = value(j + l);
+    for_each_chunk(finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      scatter_pieces(v, begin, end, [&](std::ptrdiff_t j, int count, double* to) {
+        for (int l = 0; l < count; ++l) to[l] = value(j + l);
+      });
     });
   }
 };
@@ -79,16 +79,17 @@ SortedRow make_sorted_row(const T* x, std::ptrdiff_t n, const Orientation& orien
   row.above = odd.above;
   std::span<double> sorted = arena.take<double>(n);
   row.order = order(sorted);
-  row.decays = make_decays(sorted.subspan(static_cast<std::size_t>(row.below),
-                                          static_cast<std::size_t>(n - row.below - row.above)),
-                           orientation.alpha, arena, threads);
+  row.decays.r = sorted.subspan(static_cast<std::size_t>(row.below),
+                                static_cast<std::size_t>(n - row.below - row.above));
+  row.decays.alpha = orientation.alpha;
   return row;
 }
 
-/// Sorts a row. `keep`, if it is not null, receives the order, whatever the need.
+/// Sorts a row, for scan_in_chunks: without decays. `keep`, if it is not null, receives the order,
+/// whatever the need.
 template <class T>
-SortedRow sort_row(const T* x, std::ptrdiff_t n, const Orientation& orientation, Need need,
-                   Arena& arena, int threads, Index* keep = nullptr) {
+SortedRow sort_values(const T* x, std::ptrdiff_t n, const Orientation& orientation, Need need,
+                      Arena& arena, int threads, Index* keep = nullptr) {
   const auto sort = [&](std::span<double> sorted) -> std::span<const Index> {
     Index* order = keep;
     if (!keep && need == Need::order) order = arena.take<Index>(n).data();
@@ -100,14 +101,32 @@ SortedRow sort_row(const T* x, std::ptrdiff_t n, const Orientation& orientation,
 
 /// The same row with its order, which is sorted for only if `kept` is null.
 template <class T>
-SortedRow order_row(const T* x, std::ptrdiff_t n, const Orientation& orientation, const Index* kept,
-                    Arena& arena, int threads) {
-  if (!kept) return sort_row(x, n, orientation, Need::order, arena, threads);
+SortedRow order_values(const T* x, std::ptrdiff_t n, const Orientation& orientation,
+                       const Index* kept, Arena& arena, int threads) {
+  if (!kept) return sort_values(x, n, orientation, Need::order, arena, threads);
   const auto gather = [&](std::span<double> sorted) -> std::span<const Index> {
     gather_sorted(x, n, orientation.sign < 0, kept, sorted.data(), threads);
     return {kept, static_cast<std::size_t>(n)};
   };
   return make_sorted_row(x, n, orientation, arena, threads, gather);
+}
+
+/// The same rows with their decays.
+inline SortedRow with_decays(SortedRow row, Arena& arena, int threads) {
+  if (row.valid) row.decays = make_decays(row.decays.r, row.decays.alpha, arena, threads);
+  return row;
+}
+
+template <class T>
+SortedRow sort_row(const T* x, std::ptrdiff_t n, const Orientation& orientation, Need need,
+                   Arena& arena, int threads) {
+  return with_decays(sort_values(x, n, orientation, need, arena, threads), arena, threads);
+}
+
+template <class T>
+SortedRow order_row(const T* x, std::ptrdiff_t n, const Orientation& orientation, const Index* kept,
+                    Arena& arena, int threads) {
+  return with_decays(order_values(x, n, orientation, kept, arena, threads), arena, threads);
 }
 
 }  // namespace lapsum::cpu
