@@ -92,6 +92,105 @@ void block_to_next(const Decays& decays, std::ptrdiff_t b, double* out) {
   out[last] = end < decays.ends.keep.size() ? decays.ends.keep[end] : 0;
 }
 
+// Scans of several weights: every chunk by itself, what the chunks see of each other, and every chunk
+// once more with that. What was made of a chunk is kept for the second time in short rows alone.
+class ChunkedScan {
+ public:
+  ChunkedScan(std::span<const double> sorted, double alpha, std::span<const SideWeights> weights,
+              Arena& arena, int threads)
+      : row_{sorted, {}, {}, {}, alpha},
+        ends_(arena.take<double>(2 * row_.blocks())),
+        kept_(chunk_count(row_.size()) <= kKeptChunks),
+        room_((2 + 2 * std::ssize(weights)) * std::min(row_.size(), kChunk)),
+        rooms_(arena.take<double>((kept_ ? chunk_count(row_.size()) : threads) * room_)) {
+    for (const SideWeights& w : weights) {
+      scans_.push_back({Toward::right, w.right.data(), nullptr, ends_like(arena)});
+      scans_.push_back({Toward::left, w.left.data(), nullptr, ends_like(arena)});
+    }
+  }
+
+  template <class Body>
+  void run(Arena& arena, int threads, Body&& body) {
+    const std::ptrdiff_t chunks = chunk_count(row_.size());
+    parallel_for(chunks, threads,
+                 [&](std::ptrdiff_t c, int thread) { sum(Chunk(*this, c, thread)); });
+    row_.ends = make_steps(ends_, row_.alpha, arena, threads);
+    for (const BlockScan& scan : scans_) {
+      joined_.push_back(scan);
+      const std::span<const double> sums(scan.at_ends, ends_.size());
+      joined_.back().at_ends =
+          stepped_scan<0>(row_.ends, scan.toward, {sums}, arena, threads)[0].data();
+    }
+    parallel_for(chunks, threads, [&](std::ptrdiff_t c, int thread) {
+      const Chunk chunk(*this, c, thread);
+      if (!kept_) sum(chunk);
+      body(finish(chunk));
+    });
+  }
+
+ private:
+  // Where the numbers of chunk c lie.
+  struct Chunk {
+    Chunk(const ChunkedScan& all, std::ptrdiff_t c, int thread)
+        : begin(c * kChunk),
+          first_end(2 * begin / Decays::kBlock),
+          size(static_cast<std::size_t>(std::min(all.row_.size() - begin, kChunk))),
+          rise(all.rooms_.data() + (all.kept_ ? c : thread) * all.room_),
+          fall(rise + size),
+          decays{all.row_.r.subspan(static_cast<std::size_t>(begin), size),
+                 {rise, size},
+                 {fall, size},
+                 {},
+                 all.row_.alpha} {}
+
+    // Its part of scan i.
+    BlockScan part(const std::vector<BlockScan>& scans, std::size_t i) const {
+      const BlockScan& scan = scans[i];
+      return {scan.toward, scan.w ? scan.w + begin : nullptr, fall + (i + 1) * size,
+              scan.at_ends + first_end};
+    }
+
+    std::ptrdiff_t begin, first_end;
+    std::size_t size;
+    double* rise;
+    double* fall;
+    Decays decays;
+  };
+
+  double* ends_like(Arena& arena) const { return arena.take<double>(std::ssize(ends_)).data(); }
+
+  void sum(const Chunk& chunk) const {
+    const std::ptrdiff_t blocks = chunk.decays.blocks();
+    for (std::ptrdiff_t b = 0; b < blocks; ++b) {
+      fill_block(chunk.decays, b, chunk.rise, chunk.fall, ends_.data() + chunk.first_end);
+    }
+    for (std::size_t i = 0; i < scans_.size(); ++i) {
+      sum_blocks(chunk.decays, chunk.part(scans_, i), 0, blocks);
+    }
+  }
+
+  ChunkOfScans finish(const Chunk& chunk) const {
+    ChunkOfScans out{chunk.begin, chunk.begin + static_cast<std::ptrdiff_t>(chunk.size),
+                     chunk.decays, std::vector<Scans<0>>(joined_.size() / 2)};
+    for (std::size_t i = 0; i < joined_.size(); ++i) {
+      const BlockScan part = chunk.part(joined_, i);
+      finish_blocks(chunk.decays, part, 0, chunk.decays.blocks());
+      Scans<0>& both = out.scans[i / 2];
+      (part.toward == Toward::right ? both.right : both.left)[0] = {part.at, chunk.size};
+    }
+    out.decays.ends.keep = row_.ends.keep.subspan(static_cast<std::size_t>(chunk.first_end));
+    return out;
+  }
+
+  Decays row_;  // without rise and fall
+  std::span<double> ends_;
+  bool kept_;
+  std::ptrdiff_t room_;
+  std::span<double> rooms_;
+  std::vector<BlockScan> scans_;   // to the ends of blocks
+  std::vector<BlockScan> joined_;  // from there, with what comes from other blocks
+};
+
 }  // namespace
 
 Decays make_decays(std::span<const double> sorted, double alpha, Arena& arena, int threads) {
@@ -143,75 +242,9 @@ Scans<Order> scan_both(const Decays& decays, const Weights<Order>& w, Arena& are
 void scan_in_chunks(std::span<const double> sorted, double alpha,
                     std::span<const SideWeights> weights, Arena& arena, int threads,
                     const std::function<void(const ChunkOfScans&)>& body) {
-  const std::ptrdiff_t n = std::ssize(sorted);
-  const std::ptrdiff_t chunks = chunk_count(n);
   const Arena::Scope scope(arena);
-  std::span<double> ends = arena.take<double>(2 * Decays{sorted, {}, {}, {}, alpha}.blocks());
-  std::vector<BlockScan>
-      scans;  // of the whole row, without `at`: first to its ends, then from them
-  for (const SideWeights& w : weights) {
-    const auto add = [&](Toward toward, std::span<const double> of) {
-      double* at_ends = arena.take<double>(std::ssize(ends)).data();
-      scans.push_back({toward, of.data(), nullptr, at_ends});
-    };
-    add(Toward::right, w.right);
-    add(Toward::left, w.left);
-  }
-  // What was made on the way forth is made again on the way back, but for short rows.
-  const bool kept = chunks <= kKeptChunks;
-  const std::ptrdiff_t room = (2 + std::ssize(scans)) * std::min(n, kChunk);
-  const std::span<double> rooms = arena.take<double>((kept ? chunks : threads) * room);
-  Steps steps;
-
-  // `sums` go to the ends of the blocks; with `joined`, what comes from there is added.
-  const auto on_chunk = [&](std::ptrdiff_t c, int thread, const std::vector<BlockScan>& sums,
-                            const std::vector<BlockScan>* joined) {
-    const std::ptrdiff_t begin = c * kChunk;
-    const std::ptrdiff_t first_end = 2 * begin / Decays::kBlock;
-    const auto size = static_cast<std::size_t>(std::min(n - begin, kChunk));
-    double* free = rooms.data() + (kept ? c : thread) * room;
-    const auto take = [&] { return std::exchange(free, free + size); };
-    double* rise = take();
-    double* fall = take();
-    Decays decays{sorted.subspan(static_cast<std::size_t>(begin), size),
-                  {rise, size},
-                  {fall, size},
-                  {},
-                  alpha};
-    const std::ptrdiff_t blocks = decays.blocks();
-    const bool made = joined && kept;
-    for (std::ptrdiff_t b = 0; !made && b < blocks; ++b) {
-      fill_block(decays, b, rise, fall, ends.data() + first_end);
-    }
-    const auto part = [&](const BlockScan& scan, double* at) {
-      return BlockScan{scan.toward, scan.w ? scan.w + begin : nullptr, at,
-                       scan.at_ends + first_end};
-    };
-    ChunkOfScans out{begin, begin + static_cast<std::ptrdiff_t>(size), decays, {}};
-    for (std::size_t i = 0; i < sums.size(); ++i) {
-      double* at = take();
-      if (!made) sum_blocks(decays, part(sums[i], at), 0, blocks);
-      if (!joined) continue;
-      finish_blocks(decays, part((*joined)[i], at), 0, blocks);
-      if (i % 2 == 0) out.scans.emplace_back();
-      Scans<0>& both = out.scans.back();
-      (i % 2 == 0 ? both.right : both.left)[0] = std::span<double>(at, size);
-    }
-    if (!joined) return;
-    out.decays.ends.keep = steps.keep.subspan(static_cast<std::size_t>(first_end));
-    body(out);
-  };
-
-  parallel_for(chunks, threads,
-               [&](std::ptrdiff_t c, int thread) { on_chunk(c, thread, scans, nullptr); });
-  steps = make_steps(ends, alpha, arena, threads);
-  std::vector<BlockScan> joined = scans;
-  for (BlockScan& scan : joined) {
-    const std::span<const double> at_ends(scan.at_ends, ends.size());
-    scan.at_ends = stepped_scan<0>(steps, scan.toward, {at_ends}, arena, threads)[0].data();
-  }
-  parallel_for(chunks, threads,
-               [&](std::ptrdiff_t c, int thread) { on_chunk(c, thread, scans, &joined); });
+  ChunkedScan scan(sorted, alpha, weights, arena, threads);
+  scan.run(arena, threads, body);
 }
 
 template Moments<0> decayed_scan<0>(const Decays&, Toward, const Weights<0>&, Arena&, int);
