@@ -90,8 +90,11 @@ Located locate_levels(const SummedRow& row, std::span<const double> k, std::span
     for (std::ptrdiff_t t = begin; t < end; ++t) lefts[t] = most = std::max(most, lefts[t]);
   });
   const bool whole = std::abs(k[0] - std::round(k[0])) < kLeastExcess;
+  // Next to 0 and n a root has values on one side alone.
+  const bool at_ends = k.front() < 0.5 || k.back() > static_cast<double>(row.n) - 0.5;
   return {lefts, true,
-          inside(k.front(), row.n) && inside(k.back(), row.n) && !(whole && has_plateaus(row))};
+          inside(k.front(), row.n) && inside(k.back(), row.n) &&
+              !(whole && (at_ends || has_plateaus(row)))};
 }
 
 SummedRow summed(const Decays& decays, const Scans<0>& ones, Arena& arena, int threads) {
