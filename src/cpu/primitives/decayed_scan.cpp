@@ -2,7 +2,6 @@
 #include "cpu/primitives/decayed_scan.h"
 
 #include <limits>
-#include <utility>
 
 #include "cpu/primitives/anchored.h"
 #include "cpu/primitives/block_scan.h"
@@ -21,6 +20,13 @@ void for_each_block(const Decays& decays, int threads, Body&& body) {
   for_each_chunk(decays.size(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t b = begin / Decays::kBlock; decays.begin(b) < end; ++b) body(b);
   });
+}
+
+// The scan with what comes from other blocks at their ends, in place of what each adds up to.
+BlockScan join(const BlockScan& scan, const Steps& ends, Arena& arena, int threads) {
+  const std::span<const double> sums(scan.at_ends, ends.r.size());
+  double* joined = stepped_scan<0>(ends, scan.toward, {sums}, arena, threads)[0].data();
+  return {scan.toward, scan.w, scan.at, joined};
 }
 
 // The scans of one set of weights, in the directions asked for: blocks by themselves, what they see
@@ -48,10 +54,7 @@ std::array<std::span<double>, Count> scan(const Decays& decays, std::span<const 
   on_blocks([&](const BlockScan& one, std::ptrdiff_t first, std::ptrdiff_t last) {
     sum_blocks(decays, one, first, last);
   });
-  for (BlockScan& one : scans) {
-    const std::span<const double> ends(one.at_ends, decays.ends.r.size());
-    one.at_ends = stepped_scan<0>(decays.ends, one.toward, {ends}, arena, threads)[0].data();
-  }
+  for (BlockScan& one : scans) one = join(one, decays.ends, arena, threads);
   on_blocks([&](const BlockScan& one, std::ptrdiff_t first, std::ptrdiff_t last) {
     finish_blocks(decays, one, first, last);
   });
@@ -115,12 +118,7 @@ class ChunkedScan {
     parallel_for(chunks, threads,
                  [&](std::ptrdiff_t c, int thread) { sum(Chunk(*this, c, thread)); });
     row_.ends = make_steps(ends_, row_.alpha, arena, threads);
-    for (const BlockScan& scan : scans_) {
-      joined_.push_back(scan);
-      const std::span<const double> sums(scan.at_ends, ends_.size());
-      joined_.back().at_ends =
-          stepped_scan<0>(row_.ends, scan.toward, {sums}, arena, threads)[0].data();
-    }
+    for (const BlockScan& scan : scans_) joined_.push_back(join(scan, row_.ends, arena, threads));
     parallel_for(chunks, threads, [&](std::ptrdiff_t c, int thread) {
       const Chunk chunk(*this, c, thread);
       if (!kept_) sum(chunk);

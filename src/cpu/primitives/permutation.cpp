@@ -19,11 +19,9 @@ Permutation::Permutation(const Decays& decays, const Roots& roots, Arena& arena,
   const Arena::Scope scope(arena);
   std::span<double> to_next = arena.take<double>(n);
   std::span<double> width = arena.take<double>(n);
-  const double rate = 1 / decays.alpha;
-  const bool plain = is_plain(decays.alpha);
+  const InAlphas in_alphas(decays.alpha);
   const auto distance = [&](double anchors, double offset) {
-    const double apart = anchors + offset;
-    return std::max(plain ? apart * rate : apart / decays.alpha, 0.0);
+    return std::max(in_alphas(anchors + offset), 0.0);
   };
   const auto lower_root = [&](std::ptrdiff_t i) {
     return i > 0 ? roots.b[i - 1] : Threshold{-INFINITY, 0};

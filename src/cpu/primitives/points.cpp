@@ -245,11 +245,9 @@ Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const d
   solve_thresholds(row, k, at, threads,
                    [&](std::ptrdiff_t t, const Threshold& b) { roots.b[t] = b; });
   const RootWeights weights = solve_root_weights(row, k, at, room, threads);
-  const double rate = 1 / row.alpha;
-  const bool plain = is_plain(row.alpha);
+  const InAlphas in_alphas(row.alpha);
   const auto z = [&](double weight, double distance) {
-    const double apart = plain ? distance * rate : distance / row.alpha;
-    return weight > 0 ? std::min(apart, kMaxZ) : 0;
+    return weight > 0 ? std::min(in_alphas(distance), kMaxZ) : 0;
   };
   for_each_chunk(std::ssize(k), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t t = begin; t < end; ++t) {
