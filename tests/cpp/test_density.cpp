@@ -133,25 +133,66 @@ TYPED_TEST(Density, pulls_all_levels_at_once) {
   });
 }
 
-TYPED_TEST(Density, pulls_the_same_from_densities_that_were_kept) {
+TYPED_TEST(Density, weighs_and_pulls_one_level) {
   using T = TypeParam;
   this->for_each([&](const std::vector<T>& x, double sign, const Threshold& b, double alpha) {
     const std::vector<T> weights = this->weights(std::ssize(x));
+    Real total = 0, g = 0, size = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const Real e = std::exp(-std::abs(this->z(x[i], sign, b, alpha)));
+      total += e;
+      g += e * weights[i];
+      size += e * (1 + std::abs(Real(weights[i])));
+    }
+    const Real limit = 1e-300L + allowed("weigh", test::kDtype<T>, "value", {{"sum|terms|", size}});
     test::for_each_target([&] {
-      Guarded<T> from(x), with(weights), out(from.size()), want(from.size());
-      Guarded<double> kept(from.size());
-      for (const bool with_z : {false, true}) {
-        const DensitySums sums = sum_density<T>(from.data(), with.data(), from.size(), sign, b,
-                                                alpha, with_z, Curve::cdf, kept.data());
-        EXPECT_EQ(sums.g,
-                  sum_density<T>(from.data(), with.data(), from.size(), sign, b, alpha, with_z).g);
-        pull_kept<T>(kept.data(), with.data(), from.size(), 0.25, 0.5, out.data());
-        const Pull<T> levels[] = {{b, 0.25, with.data()}};
-        pull_density<T>(from.data(), from.size(), sign, levels, 0, alpha, 0.5, want.data());
-        ASSERT_EQ(out.copy(), want.copy());
+      Guarded<T> from(x), with(weights), out(from.size());
+      const DensitySums sums =
+          weigh<T>(from.data(), with.data(), from.size(), sign, b, alpha, out.data());
+      EXPECT_TRUE(within(sums.total, total, limit));
+      EXPECT_TRUE(within(sums.g, g, limit));
+      const DensitySums alone =
+          weigh<T>(from.data(), with.data(), from.size(), sign, b, alpha, nullptr);
+      EXPECT_EQ(alone.total, sums.total);
+      EXPECT_EQ(alone.g, sums.g);
+      for (std::ptrdiff_t i = 0; i < out.size(); ++i) {
+        const Real want = std::exp(-std::abs(this->z(from[i], sign, b, alpha)));
+        const Real off = allowed("weigh", test::kDtype<T>, "value", {{"sum|terms|", want}});
+        ASSERT_TRUE(within(out[i], want, 1e-36L + off)) << i;
+      }
+      pull_weighed<T>(out.data(), with.data(), from.size(), 0.25, 0.5, out.data());
+      for (std::ptrdiff_t i = 0; i < out.size(); ++i) {
+        const Real e = std::exp(-std::abs(this->z(from[i], sign, b, alpha)));
+        const Real want = 0.5L * e * (0.25L - Real(with[i]));
+        const Real most = 1 + std::abs(Real(with[i]));
+        ASSERT_TRUE(
+            within(out[i], want, allowed("pull_density", test::kDtype<T>, "value", {{"max|g|", most}})))
+            << i;
       }
     });
   });
+}
+
+// Sums so small that floats cannot hold their terms.
+TYPED_TEST(Density, weighs_what_is_faint) {
+  using T = TypeParam;
+  const std::vector<T> x{T(0), T(1), T(2)}, weights{T(1), T(2), T(3)};
+  for (const double z : {30.0, 60.0, 87.0, 89.0, 150.0, 600.0}) {
+    Real total = 0, g = 0;
+    for (std::size_t i = 0; i < x.size(); ++i) {
+      const Real e = std::exp(-std::abs(this->z(x[i], 1, {0, -z}, 1)));
+      total += e;
+      g += e * weights[i];
+    }
+    test::for_each_target([&] {
+      const DensitySums sums = weigh<T>(x.data(), weights.data(), 3, 1, {0, -z}, 1, nullptr);
+      const auto limit = [&](Real size) {
+        return allowed("weigh", test::kDtype<T>, "value", {{"sum|terms|", size}});
+      };
+      EXPECT_TRUE(within(sums.total, total, limit(total))) << z;
+      EXPECT_TRUE(within(sums.g, g, limit(g))) << z;
+    });
+  }
 }
 
 }  // namespace

@@ -17,8 +17,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
 
-HWY_INLINE double sum_of(V v) { return hn::GetLane(hn::SumOfLanes(D(), v)); }
-
 // The sums outside of a bracket, in double lanes.
 template <class T>
 class WideSums {

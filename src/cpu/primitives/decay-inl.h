@@ -37,6 +37,8 @@ HWY_INLINE void store_narrow(D, V v, T* out) {
   store_elements(half, hn::DemoteTo(half, v), out);
 }
 
+HWY_INLINE double sum_of(V v) { return hn::GetLane(hn::SumOfLanes(D(), v)); }
+
 // 2^f = 1 + f q(f) for |f| <= 1/2, exact at 0; relative errors: 5e-11 for rows of float, 4e-18 for
 // rows of double.
 template <class T>
@@ -53,6 +55,8 @@ inline constexpr double kExp2<double>[] = {
 template <class T, int kHalvings>
 struct Decay {
   static constexpr double kZero = 1023 - kHalvings;
+  // Beyond, a float would be denormal, or soon.
+  static constexpr double kFar = 124;
   // Adding this leaves the nearest integer in the low bits; less kHalvings.
   static constexpr double kRound = 0x1.8p52 - kHalvings;
 
@@ -75,7 +79,7 @@ struct Decay {
     if constexpr (sizeof(T) == sizeof(double)) {
       return hn::Min(t, hn::Set(d, kZero));
     } else {
-      return hn::IfThenElse(hn::Lt(t, hn::Set(d, 124.0)), t, hn::Set(d, kZero));
+      return hn::IfThenElse(hn::Lt(t, hn::Set(d, kFar)), t, hn::Set(d, kZero));
     }
   }
 };
@@ -125,6 +129,7 @@ class Steps {
 
   HWY_INLINE explicit Steps(double alpha)
       : wide_rate_(kSteps * kLog2e / alpha),
+        step_(alpha * (kLn2 / kSteps)),
         rate_(hn::Set(DF(), static_cast<float>(wide_rate_))),
         rate_rest_(hn::Set(
             DF(), static_cast<float>(wide_rate_ - double{static_cast<float>(wide_rate_)}))) {}
@@ -134,7 +139,7 @@ class Steps {
   HWY_INLINE Side side(double end, double side, int octaves) const {
     const double base = std::isinf(end) ? 0 : -side * end * wide_rate_;
     const double whole = std::nearbyint(base);
-    return {whole, base - whole, ((octaves + 0.5) * kSteps - whole) / wide_rate_};
+    return {whole, base - whole, ((octaves + 0.5) * kSteps - whole) * step_};
   }
 
   /// What a decay without the part of its side must be multiplied by.
@@ -189,7 +194,7 @@ class Steps {
     }
   }
 
-  double wide_rate_;
+  double wide_rate_, step_;
   VF rate_, rate_rest_;
 };
 

@@ -1,6 +1,7 @@
 // Highway compiles everything inside HWY_NAMESPACE once per instruction set.
 #include "cpu/primitives/density.h"
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -55,22 +56,47 @@ HWY_INLINE void wide_cdf_in(const T* x, std::ptrdiff_t n, double sign, const Thr
       });
 }
 
-// The same in float lanes, for a threshold that one double can hold.
+// The decays of a row in float lanes, for a threshold that one double can hold.
+template <class T>
+class Seen {
+ public:
+  struct Decays {
+    Steps::Parts e;
+    Steps::M is_left;
+  };
+
+  /// Decays are cut at `octaves` below 1 and come times 2^(octaves - 126).
+  HWY_INLINE Seen(double sign, double b, double alpha, int octaves)
+      : steps_(alpha),
+        left_(steps_.side(b, -1, octaves)),
+        right_(steps_.side(b, 1, octaves)),
+        turn_(hn::Set(DF(), static_cast<float>(sign))),
+        octaves_(octaves) {
+    auto last_left = static_cast<float>(b);
+    if (last_left > b) last_left = std::nextafter(last_left, -INFINITY);
+    last_left_ = hn::Set(DF(), last_left);
+  }
+
+  HWY_INLINE Decays at(const T* x) const {
+    const auto r = hn::Mul(load_elements(DF(), x), turn_);
+    const auto is_left = hn::Le(r, last_left_);
+    return {steps_.decay<true>(r, is_left, left_, right_, octaves_), is_left};
+  }
+
+ private:
+  Steps steps_;
+  Steps::Side left_, right_;
+  Steps::VF turn_, last_left_;
+  int octaves_;
+};
+
 template <class T>
 HWY_INLINE void narrow_cdf_in(const T* x, std::ptrdiff_t n, double sign, double b, double alpha,
                               T* p) {
   const DF d;
-  constexpr int kZero = 125;  // halves: the decay at 126
-  const Steps steps(alpha);
-  const Steps::Side left = steps.side(b, -1, kZero);
-  const Steps::Side right = steps.side(b, 1, kZero);
-  auto last_left = static_cast<float>(b);
-  if (last_left > b) last_left = std::nextafter(last_left, -INFINITY);
-  const auto turn = hn::Set(d, static_cast<float>(sign));
+  const Seen<T> seen(sign, b, alpha, 125);  // halves of decays
   const auto at = [&](const T* from, T* to) HWY_ATTR {
-    const auto r = hn::Mul(load_elements(d, from), turn);
-    const auto is_left = hn::Le(r, hn::Set(d, last_left));
-    const Steps::Parts e = steps.decay<true>(r, is_left, left, right, kZero);
+    const auto [e, is_left] = seen.at(from);
     // 1 - half or half; the first sum is exact unless half is below 2^-8, so that one rounding
     // counts.
     const auto scale = hn::IfThenElse(is_left, hn::Neg(e.scale), e.scale);
@@ -104,9 +130,9 @@ HWY_INLINE V log_slope(D d, V z, V e) {
   return hn::IfThenElseZero(hn::Lt(hn::Abs(z), inf), u);
 }
 
-template <bool kWithZ, Curve kCurve, bool kKeep, class T>
+template <bool kWithZ, Curve kCurve, class T>
 HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double sign,
-                              const Threshold& b, double alpha, double* keep) {
+                              const Threshold& b, double alpha) {
   const D d;
   const View view(sign, b);
   const V rate = hn::Set(d, kLog2e / alpha);
@@ -115,12 +141,11 @@ HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double s
   V with_g = hn::Zero(d);
   V with_t = hn::Zero(d);
   V with_gt = hn::Zero(d);
-  const auto add = [&](const T* at, const T* g_at, double* to) HWY_ATTR {
+  const auto add = [&](const T* at, const T* g_at) HWY_ATTR {
     const V z = view.distance(d, load_wide(d, at));
     const V t = hn::Min(hn::Mul(hn::Abs(z), rate), hn::Set(d, decay.kZero));
     const V e = decay(d, t);
     const V with = load_wide(d, g_at);
-    if constexpr (kKeep) hn::StoreU(e, d, to);
     total = hn::Add(total, e);
     with_g = hn::MulAdd(with, kCurve == Curve::cdf ? e : log_slope(d, z, e), with_g);
     if constexpr (kWithZ) {
@@ -132,16 +157,92 @@ HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double s
   // An element at infinity weighs nothing.
   for_each_vector(
       x, n, Element<T>::round(std::numeric_limits<double>::infinity()),
-      [&](const T* at, std::ptrdiff_t i) HWY_ATTR { add(at, g + i, kKeep ? keep + i : keep); },
+      [&](const T* at, std::ptrdiff_t i) HWY_ATTR { add(at, g + i); },
       [&](const T* at, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
         T last[kMaxLanes] = {};
-        double kept[kMaxLanes];
         for (std::ptrdiff_t l = 0; l < left; ++l) last[l] = g[i + l];
-        add(at, last, kept);
-        for (std::ptrdiff_t l = 0; kKeep && l < left; ++l) keep[i + l] = kept[l];
+        add(at, last);
       });
-  const auto sum = [&](V v) HWY_ATTR { return hn::GetLane(hn::SumOfLanes(d, v)); };
-  return {sum(total), sum(with_g), kLn2 * sum(with_t), kLn2 * sum(with_gt)};
+  return {sum_of(total), sum_of(with_g), kLn2 * sum_of(with_t), kLn2 * sum_of(with_gt)};
+}
+
+template <class T>
+HWY_INLINE DensitySums wide_weigh_in(const T* x, const T* g, std::ptrdiff_t n, double sign,
+                                     const Threshold& b, double alpha, Work<T>* e) {
+  const D d;
+  const View view(sign, b);
+  const V rate = hn::Set(d, kLog2e / alpha);
+  const Decay<T, 0> decay;
+  V total = hn::Zero(d);
+  V with_g = hn::Zero(d);
+  const auto add = [&](const T* at, const T* g_at, Work<T>* to) HWY_ATTR {
+    const V z = view.distance(d, load_wide(d, at));
+    const V t = hn::Min(hn::Mul(hn::Abs(z), rate), hn::Set(d, decay.kZero));
+    const V weight = decay(d, t);
+    const bool all = sizeof(T) == sizeof(double);
+    const V normal = all ? weight : hn::IfThenElseZero(hn::Lt(t, hn::Set(d, decay.kFar)), weight);
+    store_narrow(d, normal, to);
+    total = hn::Add(total, weight);
+    with_g = hn::MulAdd(load_wide(d, g_at), weight, with_g);
+  };
+  Work<T> here[kMaxLanes];
+  for_each_vector(
+      x, n, Element<T>::round(std::numeric_limits<double>::infinity()),
+      [&](const T* at, std::ptrdiff_t i) HWY_ATTR { add(at, g + i, e ? e + i : here); },
+      [&](const T* at, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
+        T last[kMaxLanes] = {};
+        for (std::ptrdiff_t l = 0; l < left; ++l) last[l] = g[i + l];
+        add(at, last, here);
+        if (e) std::copy_n(here, left, e + i);
+      });
+  return {sum_of(total), sum_of(with_g)};
+}
+
+// The same in float lanes, for a threshold that one double can hold.
+template <class T>
+HWY_INLINE DensitySums narrow_weigh_in(const T* x, const T* g, std::ptrdiff_t n, double sign,
+                                       double b, double alpha, float* e) {
+  const DF d;
+  const Seen<T> seen(sign, b, alpha, 126);
+  V total = hn::Zero(D());
+  V with_g = hn::Zero(D());
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  const auto add = [&](const T* at, const T* g_at, float* to) HWY_ATTR {
+    const Steps::Parts parts = seen.at(at).e;
+    hn::StoreU(hn::MulAdd(parts.rest, parts.scale, hn::Mul(parts.power, parts.scale)), d, to);
+    for (std::ptrdiff_t h = 0; h < lanes; h += static_cast<std::ptrdiff_t>(hn::Lanes(D()))) {
+      const V weight = load_wide(D(), to + h);
+      total = hn::Add(total, weight);
+      with_g = hn::MulAdd(load_wide(D(), g_at + h), weight, with_g);
+    }
+  };
+  float here[hn::MaxLanes(d)];
+  std::ptrdiff_t i = 0;
+  for (; i + lanes <= n; i += lanes) add(x + i, g + i, e ? e + i : here);
+  if (i < n) {
+    T last[hn::MaxLanes(d)], last_g[hn::MaxLanes(d)] = {};
+    std::fill_n(last, lanes, Element<T>::round(std::numeric_limits<double>::infinity()));
+    std::copy(x + i, x + n, last);
+    std::copy(g + i, g + n, last_g);
+    add(last, last_g, here);
+    if (e) std::copy_n(here, n - i, e + i);
+  }
+  return {sum_of(total), sum_of(with_g)};
+}
+
+template <class T>
+HWY_INLINE DensitySums weigh_in(const T* x, const T* g, std::ptrdiff_t n, double sign,
+                                const Threshold& b, double alpha, Work<T>* e) {
+  if constexpr (kHasTable && sizeof(T) < sizeof(double)) {
+    // Floats of a smaller sum may lack what the wider range of doubles holds.
+    constexpr double kFaint = 0x1p-40;
+    const double whole = b.anchor + b.offset;
+    if (Steps::can_take(whole, alpha)) {
+      const DensitySums sums = narrow_weigh_in(x, g, n, sign, whole, alpha, e);
+      if (sums.total > kFaint) return sums;
+    }
+  }
+  return wide_weigh_in(x, g, n, sign, b, alpha, e);
 }
 
 template <Curve kCurve, class T>
@@ -188,22 +289,20 @@ HWY_INLINE void pull_in(const T* x, std::ptrdiff_t n, double sign, std::span<con
 
 // The last pass of pull_in, where e is known.
 template <class T>
-HWY_INLINE void pull_kept_in(const double* e, const T* g, std::ptrdiff_t n, double mean,
-                             double height, T* out) {
+HWY_INLINE void pull_weighed_in(const Work<T>* e, const T* g, std::ptrdiff_t n, double mean,
+                                double height, T* out) {
   const D d;
   const V scale = hn::Set(d, height);
   const V middle = hn::Set(d, mean);
   const V most = hn::Set(d, Element<T>::kMax);
-  const V least = hn::Set(d, sizeof(T) == sizeof(double) ? 0 : 0x1p-124);
-  const auto at = [&](const double* e_at, const T* g_at, T* to) HWY_ATTR {
-    const V known = hn::LoadU(d, e_at);
-    const V weight = hn::IfThenElseZero(hn::Gt(known, least), known);
-    const V pull = hn::Mul(weight, hn::Sub(middle, load_wide(d, g_at)));
+  const auto at = [&](const Work<T>* e_at, const T* g_at, T* to) HWY_ATTR {
+    const V pull = hn::Mul(load_wide(d, e_at), hn::Sub(middle, load_wide(d, g_at)));
     store_narrow(d, hn::Max(hn::Neg(most), hn::Min(most, hn::Mul(scale, pull))), to);
   };
   for_each_vector(
-      e, n, 0.0, [&](const double* from, std::ptrdiff_t i) HWY_ATTR { at(from, g + i, out + i); },
-      [&](const double* from, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
+      e, n, Work<T>{0},
+      [&](const Work<T>* from, std::ptrdiff_t i) HWY_ATTR { at(from, g + i, out + i); },
+      [&](const Work<T>* from, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
         T last[kMaxLanes] = {};
         for (std::ptrdiff_t l = 0; l < left; ++l) last[l] = g[i + l];
         at(from, last, last);
@@ -217,17 +316,18 @@ HWY_INLINE void pull_kept_in(const double* e, const T* g, std::ptrdiff_t n, doub
     cdf_in(x, n, sign, b, alpha, p);                                                             \
   }                                                                                              \
   DensitySums sum_##T(const T* x, const T* g, std::ptrdiff_t n, double sign, const Threshold& b, \
-                      double alpha, bool with_z, Curve curve, double* keep) {                    \
-    if (curve == Curve::log_cdf)                                                                 \
-      return sum_in<false, Curve::log_cdf, false>(x, g, n, sign, b, alpha, nullptr);             \
-    if (with_z && keep) return sum_in<true, Curve::cdf, true>(x, g, n, sign, b, alpha, keep);    \
-    if (with_z) return sum_in<true, Curve::cdf, false>(x, g, n, sign, b, alpha, nullptr);        \
-    if (keep) return sum_in<false, Curve::cdf, true>(x, g, n, sign, b, alpha, keep);             \
-    return sum_in<false, Curve::cdf, false>(x, g, n, sign, b, alpha, nullptr);                   \
+                      double alpha, bool with_z, Curve curve) {                                  \
+    if (curve == Curve::log_cdf) return sum_in<false, Curve::log_cdf>(x, g, n, sign, b, alpha);  \
+    if (with_z) return sum_in<true, Curve::cdf>(x, g, n, sign, b, alpha);                        \
+    return sum_in<false, Curve::cdf>(x, g, n, sign, b, alpha);                                   \
   }                                                                                              \
-  void pull_kept_##T(const double* e, const T* g, std::ptrdiff_t n, double mean, double height,  \
-                     T* out) {                                                                   \
-    pull_kept_in(e, g, n, mean, height, out);                                                    \
+  DensitySums weigh_##T(const T* x, const T* g, std::ptrdiff_t n, double sign,                   \
+                        const Threshold& b, double alpha, Work<T>* e) {                          \
+    return weigh_in(x, g, n, sign, b, alpha, e);                                                 \
+  }                                                                                              \
+  void pull_weighed_##T(const Work<T>* e, const T* g, std::ptrdiff_t n, double mean,             \
+                        double height, T* out) {                                                 \
+    pull_weighed_in(e, g, n, mean, height, out);                                                 \
   }                                                                                              \
   void pull_##T(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,      \
                 std::ptrdiff_t begin, double alpha, double height, T* out, Curve curve) {        \
@@ -253,7 +353,8 @@ namespace lapsum::cpu {
   HWY_EXPORT(cdf_##T);                                                                             \
   HWY_EXPORT(sum_##T);                                                                             \
   HWY_EXPORT(pull_##T);                                                                            \
-  HWY_EXPORT(pull_kept_##T);                                                                       \
+  HWY_EXPORT(weigh_##T);                                                                           \
+  HWY_EXPORT(pull_weighed_##T);                                                                    \
   template <>                                                                                      \
   void cdf_at(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha, T* p) { \
     if (is_plain(alpha)) return HWY_DYNAMIC_DISPATCH(cdf_##T)(x, n, sign, b, alpha, p);            \
@@ -264,14 +365,18 @@ namespace lapsum::cpu {
   }                                                                                                \
   template <>                                                                                      \
   DensitySums sum_density(const T* x, const T* g, std::ptrdiff_t n, double sign,                   \
-                          const Threshold& b, double alpha, bool with_z, Curve curve,              \
-                          double* keep) {                                                          \
-    return HWY_DYNAMIC_DISPATCH(sum_##T)(x, g, n, sign, b, alpha, with_z, curve, keep);            \
+                          const Threshold& b, double alpha, bool with_z, Curve curve) {            \
+    return HWY_DYNAMIC_DISPATCH(sum_##T)(x, g, n, sign, b, alpha, with_z, curve);                  \
   }                                                                                                \
   template <>                                                                                      \
-  void pull_kept(const double* e, const T* g, std::ptrdiff_t n, double mean, double height,        \
-                 T* out) {                                                                         \
-    HWY_DYNAMIC_DISPATCH(pull_kept_##T)(e, g, n, mean, height, out);                               \
+  DensitySums weigh(const T* x, const T* g, std::ptrdiff_t n, double sign, const Threshold& b,     \
+                    double alpha, Work<T>* e) {                                                    \
+    return HWY_DYNAMIC_DISPATCH(weigh_##T)(x, g, n, sign, b, alpha, e);                            \
+  }                                                                                                \
+  template <>                                                                                      \
+  void pull_weighed(const Work<T>* e, const T* g, std::ptrdiff_t n, double mean, double height,    \
+                    T* out) {                                                                      \
+    HWY_DYNAMIC_DISPATCH(pull_weighed_##T)(e, g, n, mean, height, out);                            \
   }                                                                                                \
   template <>                                                                                      \
   void pull_density(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,    \

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <span>
 
+#include "cpu/primitives/element.h"
 #include "lapsum/rows.h"
 
 namespace lapsum::cpu {
@@ -33,11 +34,9 @@ struct DensitySums {
   }
 };
 
-/// The e of F go to `keep` if given, for pull_kept.
 template <class T>
 DensitySums sum_density(const T* x, const T* g, std::ptrdiff_t n, double sign, const Threshold& b,
-                        double alpha, bool with_z, Curve curve = Curve::cdf,
-                        double* keep = nullptr);
+                        double alpha, bool with_z, Curve curve = Curve::cdf);
 
 /// out = height * sum over levels of e (mean - g), or e mean - u g, cut to T's largest number.
 template <class T>
@@ -51,8 +50,15 @@ void pull_density(const T* x, std::ptrdiff_t n, double sign, std::span<const Pul
                   std::ptrdiff_t begin, double alpha, double height, T* out,
                   Curve curve = Curve::cdf);
 
-/// The same of F for one level, from its e.
+/// The same of F for one level, in two steps. First e, rounded to the type that rows of T are computed
+/// in, to `e` if given, and the sums of e and e g as far as they are known with it: each e is off by
+/// half an ulp at most.
 template <class T>
-void pull_kept(const double* e, const T* g, std::ptrdiff_t n, double mean, double height, T* out);
+DensitySums weigh(const T* x, const T* g, std::ptrdiff_t n, double sign, const Threshold& b,
+                  double alpha, Work<T>* e);
+/// Then out, which may lie where e does.
+template <class T>
+void pull_weighed(const Work<T>* e, const T* g, std::ptrdiff_t n, double mean, double height,
+                  T* out);
 
 }  // namespace lapsum::cpu

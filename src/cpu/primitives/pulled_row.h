@@ -9,10 +9,10 @@ namespace lapsum::cpu {
 
 template <class T>
 DensitySums sum_row(const MaskedRow<T>& row, const Threshold& b, const T* g, bool with_z,
-                    Curve curve, int threads, double* keep) {
+                    Curve curve, int threads) {
   return sum_chunks<DensitySums>(row.n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     return sum_density(row.x + begin, g + begin, end - begin, row.orientation.sign, b,
-                       row.orientation.alpha, with_z, curve, keep ? keep + begin : nullptr);
+                       row.orientation.alpha, with_z, curve);
   });
 }
 
@@ -24,10 +24,9 @@ inline constexpr double kPlateau = 1e-200;
 /// the sum of weights is not above `least`.
 template <class T>
 bool weigh_level(const MaskedRow<T>& row, std::ptrdiff_t l, const T* g, bool with_z, Curve curve,
-                 double least, int threads, Pull<T>& level, DensitySums& sums,
-                 double* keep = nullptr) {
+                 double least, int threads, Pull<T>& level, DensitySums& sums) {
   if (!std::isfinite(row.b[l].anchor)) return false;
-  sums = sum_row(row, row.b[l], g, with_z, curve, threads, keep);
+  sums = sum_row(row, row.b[l], g, with_z, curve, threads);
   level = {row.b[l], sums.g / sums.total, g};
   return sums.total > least;
 }
@@ -43,9 +42,50 @@ void pull_levels(const MaskedRow<T>& row, std::span<const Pull<T>> levels, T* ou
   });
 }
 
-/// Up to this length densities are kept from the first pass to the second, which costs less than to
-/// take them again: 0.65 of the time up to 1e5 elements on a core with 2 MB of cache, 0.8 beyond.
-inline constexpr std::ptrdiff_t kMostKept = 1 << 17;
+/// Half types have no room for densities in their gradients: so many are weighed again at a time.
+inline constexpr std::ptrdiff_t kWeighed = 1024;
+
+/// gr = e (<q, g> - g) / (2 alpha) for one level of F: the weights e wait in the gradient itself.
+/// False, and nothing done, for an infinite threshold or a sum of weights of `least` or less.
+template <class T>
+bool pull_level(const MaskedRow<T>& row, const T* g, T* gx, double* gk, double* galpha,
+                double least, int threads) {
+  const Orientation& o = row.orientation;
+  const Threshold& b = row.b[0];
+  if (!std::isfinite(b.anchor)) return false;
+  const auto weigh_part = [&](std::ptrdiff_t begin, std::ptrdiff_t end, Work<T>* e) {
+    return weigh(row.x + begin, g + begin, end - begin, o.sign, b, o.alpha, e);
+  };
+  const auto sums =
+      sum_chunks<DensitySums>(row.n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+        if constexpr (kIsHalf<T>) return weigh_part(begin, end, nullptr);
+        else return weigh_part(begin, end, gx ? gx + begin : nullptr);
+      });
+  if (!(sums.total > least)) return false;
+  const double mean = sums.g / sums.total;
+  if (gk) *gk = capped<Work<T>>(mean);
+  if (galpha) {
+    const DensitySums with_z = sum_row(row, b, g, true, Curve::cdf, threads);
+    *galpha = o.alpha_sign * o.peak() * (with_z.g * (with_z.z / with_z.total) - with_z.gz);
+  }
+  if (!gx) return true;
+  const auto pull_part = [&](std::ptrdiff_t begin, std::ptrdiff_t end, const Work<T>* e) {
+    pull_weighed(e, g + begin, end - begin, mean, o.sign * o.peak(), gx + begin);
+  };
+  for_each_chunk(row.n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    if constexpr (kIsHalf<T>) {
+      float e[kWeighed];
+      for (; begin < end; begin += kWeighed) {
+        const std::ptrdiff_t stop = std::min(begin + kWeighed, end);
+        weigh_part(begin, stop, e);
+        pull_part(begin, stop, e);
+      }
+    } else {
+      pull_part(begin, end, gx + begin);
+    }
+  });
+  return true;
+}
 
 /// gr = e (<q, g> - g) / (2 alpha), or (<u, g> q - u g) / alpha for log F. False, and nothing done,
 /// where there is a slower way only: at a sum of weights of `least` or less, for an infinite
@@ -55,15 +95,14 @@ bool pull_row(const MaskedRow<T>& row, Rows<const T> g, T* gx, double* gk, doubl
               Curve curve, double least, Arena& arena, int threads) {
   const Orientation& o = row.orientation;
   if (!is_plain(o.alpha) || (galpha && curve != Curve::cdf)) return false;
+  if (g.count == 1 && curve == Curve::cdf) {
+    return pull_level(row, g[0], gx, gk, galpha, least, threads);
+  }
   std::span<Pull<T>> levels = arena.take<Pull<T>>(g.count);
-  const bool keeps = gx && g.count == 1 && curve == Curve::cdf && row.n <= kMostKept;
-  double* const kept = keeps ? arena.take<double>(row.n).data() : nullptr;
   double ga = 0;
   for (std::ptrdiff_t l = 0; l < g.count; ++l) {
     DensitySums sums;
-    if (!weigh_level(row, l, g[l], galpha, curve, least, threads, levels[l], sums, kept)) {
-      return false;
-    }
+    if (!weigh_level(row, l, g[l], galpha, curve, least, threads, levels[l], sums)) return false;
     ga += sums.g * (sums.z / sums.total) - sums.gz;
   }
   const double per_level = curve == Curve::cdf ? 1 : 2;
@@ -71,14 +110,7 @@ bool pull_row(const MaskedRow<T>& row, Rows<const T> g, T* gx, double* gk, doubl
     gk[l] = capped<Work<T>>(per_level * levels[l].mean);
   if (galpha) *galpha = o.alpha_sign * o.peak() * ga;
   if (gx && levels.empty()) fill(gx, row.n, 0);
-  if (keeps) {
-    for_each_chunk(row.n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      pull_kept(kept + begin, g[0] + begin, end - begin, levels[0].mean, o.sign * o.peak(),
-                gx + begin);
-    });
-  } else if (gx && !levels.empty()) {
-    pull_levels<T>(row, levels, gx, curve, threads);
-  }
+  if (gx && !levels.empty()) pull_levels<T>(row, levels, gx, curve, threads);
   return true;
 }
 
