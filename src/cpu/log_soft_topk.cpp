@@ -18,16 +18,7 @@ struct LogTopK {
   template <class T>
   static void values(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,
                      T* out) {
-    constexpr std::ptrdiff_t kBlock = 512;
-    double z[kBlock];
-    for (std::ptrdiff_t begin = 0; begin < n; begin += kBlock) {
-      const std::ptrdiff_t count = std::min(kBlock, n - begin);
-      for (std::ptrdiff_t i = 0; i < count; ++i) {
-        z[i] = ((b.anchor - sign * to_double(x[begin + i])) + b.offset) / alpha;
-      }
-      log_cdf(z, count, z);
-      for (std::ptrdiff_t i = 0; i < count; ++i) out[begin + i] = narrow<T>(z[i]);
-    }
+    log_cdf_at(x, n, sign, b, alpha, out);
   }
 
   static double slope(double z, double e) {

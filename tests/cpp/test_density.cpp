@@ -64,6 +64,51 @@ TYPED_TEST(Density, has_the_cdf_of_every_element) {
   });
 }
 
+TYPED_TEST(Density, has_the_log_cdf_of_every_element) {
+  using T = TypeParam;
+  this->for_each([&](const std::vector<T>& x, double sign, const Threshold& b, double alpha) {
+    test::for_each_target([&] {
+      Guarded<T> from(x), log_p(from.size());
+      log_cdf_at<T>(from.data(), from.size(), sign, b, alpha, log_p.data());
+      for (std::ptrdiff_t i = 0; i < log_p.size(); ++i) {
+        const Real want = reference::log_cdf(this->z(from[i], sign, b, alpha));
+        const Real limit =
+            allowed("log_cdf_at", test::kDtype<T>, "value", {{"1+y", 1 + std::abs(want)}});
+        ASSERT_TRUE(within(log_p[i], want, limit)) << i;
+      }
+    });
+  });
+}
+
+// An element that is chosen for certain has log p = -e / 2, however small that is.
+TYPED_TEST(Density, has_a_log_cdf_near_zero_as_exact_as_elsewhere) {
+  using T = TypeParam;
+  test::for_each_target([&] {
+    for (const double z : {1.0, 10.0, 40.0, 80.0}) {
+      const T x[1] = {T(-z)};
+      T log_p[1];
+      log_cdf_at<T>(x, 1, 1, {0, 0}, 1, log_p);
+      const Real want = reference::log_cdf<Real>(-Real(x[0]));
+      const Real limit =
+          allowed("log_cdf_at", test::kDtype<T>, "small", {{"y", -want}, {"(1+z)", 1 + Real(z)}});
+      EXPECT_TRUE(within(log_p[0], want, limit)) << z;
+    }
+  });
+}
+
+TYPED_TEST(Density, has_a_log_cdf_that_stays_finite) {
+  using T = TypeParam;
+  constexpr T kInf = std::numeric_limits<T>::infinity();
+  constexpr T kMax = std::numeric_limits<T>::max();
+  test::for_each_target([&] {
+    Guarded<T> x(std::vector<T>{-kInf, kInf, -kMax, kMax}), log_p(4);
+    for (const double alpha : {1e-3, 1e-300}) {
+      log_cdf_at<T>(x.data(), 4, 1, {0.5, 0}, alpha, log_p.data());
+      EXPECT_EQ(log_p.copy(), (std::vector<T>{0, -kInf, 0, -kMax})) << alpha;
+    }
+  });
+}
+
 TYPED_TEST(Density, gives_zero_and_one_at_infinity_and_far_away) {
   using T = TypeParam;
   constexpr T kInf = std::numeric_limits<T>::infinity();
@@ -165,8 +210,8 @@ TYPED_TEST(Density, weighs_and_pulls_one_level) {
         const Real e = std::exp(-std::abs(this->z(from[i], sign, b, alpha)));
         const Real want = 0.5L * e * (0.25L - Real(with[i]));
         const Real most = 1 + std::abs(Real(with[i]));
-        ASSERT_TRUE(
-            within(out[i], want, allowed("pull_density", test::kDtype<T>, "value", {{"max|g|", most}})))
+        ASSERT_TRUE(within(out[i], want,
+                           allowed("pull_density", test::kDtype<T>, "value", {{"max|g|", most}})))
             << i;
       }
     });

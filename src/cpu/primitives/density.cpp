@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "cpu/primitives/bracket.h"
+#include "cpu/primitives/row.h"
 #include "math/laplace.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -14,6 +15,7 @@
 #include <hwy/foreach_target.h>
 // clang-format off: these must follow foreach_target.h
 #include <hwy/highway.h>
+#include <hwy/contrib/math/math-inl.h>
 #include "cpu/primitives/decay-inl.h"
 // clang-format on
 
@@ -121,6 +123,61 @@ HWY_INLINE void cdf_in(const T* x, std::ptrdiff_t n, double sign, const Threshol
     if (Steps::can_take(whole, alpha)) return narrow_cdf_in(x, n, sign, whole, alpha, p);
   }
   wide_cdf_in(x, n, sign, b, alpha, p);
+}
+
+// -log1p(-e / 2) / e for e in [0, 1], within 7e-10 of itself.
+constexpr double kLogCdf[] = {0.5000000002351627,    0.1249999432012001,    0.04166891633665629,
+                              0.01559054622579387,   0.006517894417109162,  0.0014043331824137469,
+                              0.004408917959666526,  -0.005169367090200131, 0.006205230139843465,
+                              -0.003532618891232252, 0.0010533843984939283};
+
+// log1p(-e / 2)
+template <class T>
+HWY_INLINE V log_rest(D d, V e) {
+  if constexpr (sizeof(T) == sizeof(double)) {
+    return hn::Log1p(d, hn::Mul(hn::Set(d, -0.5), e));
+  } else {
+    V q = hn::Set(d, kLogCdf[std::size(kLogCdf) - 1]);
+    for (std::size_t i = std::size(kLogCdf) - 1; i-- > 0;) {
+      q = hn::MulAdd(q, e, hn::Set(d, kLogCdf[i]));
+    }
+    return hn::NegMulAdd(e, q, hn::Zero(d));
+  }
+}
+
+template <class T>
+HWY_INLINE void log_cdf_in(const T* x, std::ptrdiff_t n, double sign, const Threshold& b,
+                           double alpha, T* log_p) {
+  const D d;
+  const View view(sign, b);
+  const V rate = hn::Set(d, 1 / alpha);
+  const V octaves = hn::Set(d, kLog2e / alpha);
+  const V least = hn::Set(d, -Element<T>::kMax);
+  const V never = hn::Set(d, -std::numeric_limits<double>::infinity());
+  const Decay<T, 0> decay;
+  const auto at = [&](const T* from, T* to) HWY_ATTR {
+    const V distance = view.distance(d, load_wide(d, from));
+    const V e = decay(d, hn::Min(hn::Mul(hn::Abs(distance), octaves), hn::Set(d, decay.kZero)));
+    const V below = hn::Max(least, hn::MulAdd(distance, rate, hn::Set(d, -kLn2)));
+    const auto is_above = hn::Gt(distance, hn::Zero(d));
+    store_narrow(d, hn::IfThenElse(is_above, log_rest<T>(d, e), below), to);
+    // Not every instruction set narrows what is infinite.
+    const auto is_never = hn::Eq(distance, never);
+    if (HWY_LIKELY(hn::AllFalse(d, is_never))) return;
+    double chosen[kMaxLanes];
+    hn::StoreU(hn::IfThenElse(is_never, never, hn::Zero(d)), d, chosen);
+    for (std::size_t l = 0; l < hn::Lanes(d); ++l) {
+      if (chosen[l] != 0) to[l] = Element<T>::round(chosen[l]);
+    }
+  };
+  for_each_vector(
+      x, n, Element<T>::round(0),
+      [&](const T* from, std::ptrdiff_t i) HWY_ATTR { at(from, log_p + i); },
+      [&](const T* from, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
+        T last[kMaxLanes];
+        at(from, last);
+        std::copy_n(last, left, log_p + i);
+      });
 }
 
 HWY_INLINE V log_slope(D d, V z, V e) {
@@ -310,32 +367,36 @@ HWY_INLINE void pull_weighed_in(const Work<T>* e, const T* g, std::ptrdiff_t n, 
       });
 }
 
-#define LAPSUM_DENSITY_OF(T)                                                                     \
-  void cdf_##T(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,      \
-               T* p) {                                                                           \
-    cdf_in(x, n, sign, b, alpha, p);                                                             \
-  }                                                                                              \
-  DensitySums sum_##T(const T* x, const T* g, std::ptrdiff_t n, double sign, const Threshold& b, \
-                      double alpha, bool with_z, Curve curve) {                                  \
-    if (curve == Curve::log_cdf) return sum_in<false, Curve::log_cdf>(x, g, n, sign, b, alpha);  \
-    if (with_z) return sum_in<true, Curve::cdf>(x, g, n, sign, b, alpha);                        \
-    return sum_in<false, Curve::cdf>(x, g, n, sign, b, alpha);                                   \
-  }                                                                                              \
-  DensitySums weigh_##T(const T* x, const T* g, std::ptrdiff_t n, double sign,                   \
-                        const Threshold& b, double alpha, Work<T>* e) {                          \
-    return weigh_in(x, g, n, sign, b, alpha, e);                                                 \
-  }                                                                                              \
-  void pull_weighed_##T(const Work<T>* e, const T* g, std::ptrdiff_t n, double mean,             \
-                        double height, T* out) {                                                 \
-    pull_weighed_in(e, g, n, mean, height, out);                                                 \
-  }                                                                                              \
-  void pull_##T(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,      \
-                std::ptrdiff_t begin, double alpha, double height, T* out, Curve curve) {        \
-    if (curve == Curve::log_cdf) {                                                               \
-      pull_in<Curve::log_cdf>(x, n, sign, levels, begin, alpha, height, out);                    \
-    } else {                                                                                     \
-      pull_in<Curve::cdf>(x, n, sign, levels, begin, alpha, height, out);                        \
-    }                                                                                            \
+#define LAPSUM_DENSITY_OF(T)                                                                       \
+  void cdf_##T(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,        \
+               T* p) {                                                                             \
+    cdf_in(x, n, sign, b, alpha, p);                                                               \
+  }                                                                                                \
+  void log_cdf_##T(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,    \
+                   T* log_p) {                                                                     \
+    log_cdf_in(x, n, sign, b, alpha, log_p);                                                       \
+  }                                                                                                \
+  DensitySums sum_##T(const T* x, const T* g, std::ptrdiff_t n, double sign, const Threshold& b,   \
+                      double alpha, bool with_z, Curve curve) {                                    \
+    if (curve == Curve::log_cdf) return sum_in<false, Curve::log_cdf>(x, g, n, sign, b, alpha);    \
+    if (with_z) return sum_in<true, Curve::cdf>(x, g, n, sign, b, alpha);                          \
+    return sum_in<false, Curve::cdf>(x, g, n, sign, b, alpha);                                     \
+  }                                                                                                \
+  DensitySums weigh_##T(const T* x, const T* g, std::ptrdiff_t n, double sign, const Threshold& b, \
+                        double alpha, Work<T>* e) {                                                \
+    return weigh_in(x, g, n, sign, b, alpha, e);                                                   \
+  }                                                                                                \
+  void pull_weighed_##T(const Work<T>* e, const T* g, std::ptrdiff_t n, double mean,               \
+                        double height, T* out) {                                                   \
+    pull_weighed_in(e, g, n, mean, height, out);                                                   \
+  }                                                                                                \
+  void pull_##T(const T* x, std::ptrdiff_t n, double sign, std::span<const Pull<T>> levels,        \
+                std::ptrdiff_t begin, double alpha, double height, T* out, Curve curve) {          \
+    if (curve == Curve::log_cdf) {                                                                 \
+      pull_in<Curve::log_cdf>(x, n, sign, levels, begin, alpha, height, out);                      \
+    } else {                                                                                       \
+      pull_in<Curve::cdf>(x, n, sign, levels, begin, alpha, height, out);                          \
+    }                                                                                              \
   }
 LAPSUM_DENSITY_OF(float)
 LAPSUM_DENSITY_OF(double)
@@ -351,6 +412,7 @@ namespace lapsum::cpu {
 
 #define LAPSUM_DENSITY_OF(T)                                                                       \
   HWY_EXPORT(cdf_##T);                                                                             \
+  HWY_EXPORT(log_cdf_##T);                                                                         \
   HWY_EXPORT(sum_##T);                                                                             \
   HWY_EXPORT(pull_##T);                                                                            \
   HWY_EXPORT(weigh_##T);                                                                           \
@@ -361,6 +423,16 @@ namespace lapsum::cpu {
     for (std::ptrdiff_t i = 0; i < n; ++i) {                                                       \
       p[i] =                                                                                       \
           Element<T>::round(math::cdf(((b.anchor - sign * to_double(x[i])) + b.offset) / alpha));  \
+    }                                                                                              \
+  }                                                                                                \
+  template <>                                                                                      \
+  void log_cdf_at(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,     \
+                  T* log_p) {                                                                      \
+    if (is_plain(alpha)) return HWY_DYNAMIC_DISPATCH(log_cdf_##T)(x, n, sign, b, alpha, log_p);    \
+    for (std::ptrdiff_t i = 0; i < n; ++i) {                                                       \
+      const double distance = (b.anchor - sign * to_double(x[i])) + b.offset;                      \
+      const double y = math::log_cdf(distance / alpha);                                            \
+      log_p[i] = std::isinf(distance) ? narrow<T>(y) : capped<T>(y);                               \
     }                                                                                              \
   }                                                                                                \
   template <>                                                                                      \

@@ -16,6 +16,11 @@ namespace lapsum::cpu {
 template <class T>
 void cdf_at(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha, T* p);
 
+/// log F(z), for any alpha; what is finite stays finite.
+template <class T>
+void log_cdf_at(const T* x, std::ptrdiff_t n, double sign, const Threshold& b, double alpha,
+                T* log_p);
+
 /// Which curve is derived: F, whose slope is e up to a factor; or log F, whose slope is u = e / (2 - e)
 /// for z > 0, else 1, and 0 for an infinite element.
 enum class Curve { cdf, log_cdf };

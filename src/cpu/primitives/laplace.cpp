@@ -55,15 +55,6 @@ void cdf_all(const double* z, std::ptrdiff_t n, double* out) {
   });
 }
 
-void log_cdf_all(const double* z, std::ptrdiff_t n, double* out) {
-  map(z, n, out, [](D d, V v) HWY_ATTR {
-    const V half = hn::Mul(hn::Set(d, 0.5), exp_abs(d, v));
-    const V above = hn::Log1p(d, hn::Neg(half));
-    const V below = hn::Sub(v, hn::Set(d, 0.693147180559945309417));
-    return hn::IfThenElse(hn::Gt(v, hn::Zero(d)), above, below);
-  });
-}
-
 }  // namespace lapsum::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -72,7 +63,6 @@ namespace lapsum::cpu {
 HWY_EXPORT(exp_abs_all);
 HWY_EXPORT(decay_loss_all);
 HWY_EXPORT(cdf_all);
-HWY_EXPORT(log_cdf_all);
 
 void exp_abs(const double* z, std::ptrdiff_t n, double* out) {
   HWY_DYNAMIC_DISPATCH(exp_abs_all)(z, n, out);
@@ -84,10 +74,6 @@ void decay_loss(const double* z, std::ptrdiff_t n, double* out) {
 
 void cdf(const double* z, std::ptrdiff_t n, double* out) {
   HWY_DYNAMIC_DISPATCH(cdf_all)(z, n, out);
-}
-
-void log_cdf(const double* z, std::ptrdiff_t n, double* out) {
-  HWY_DYNAMIC_DISPATCH(log_cdf_all)(z, n, out);
 }
 
 }  // namespace lapsum::cpu

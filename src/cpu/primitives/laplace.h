@@ -15,7 +15,4 @@ void decay_loss(const double* z, std::ptrdiff_t n, double* out);
 /// out = F(z).
 void cdf(const double* z, std::ptrdiff_t n, double* out);
 
-/// out = log F(z).
-void log_cdf(const double* z, std::ptrdiff_t n, double* out);
-
 }  // namespace lapsum::cpu

@@ -58,8 +58,10 @@ bool pull_level(const MaskedRow<T>& row, const T* g, T* gx, double* gk, double* 
   };
   const auto sums =
       sum_chunks<DensitySums>(row.n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-        if constexpr (kIsHalf<T>) return weigh_part(begin, end, nullptr);
-        else return weigh_part(begin, end, gx ? gx + begin : nullptr);
+        if constexpr (kIsHalf<T>)
+          return weigh_part(begin, end, nullptr);
+        else
+          return weigh_part(begin, end, gx ? gx + begin : nullptr);
       });
   if (!(sums.total > least)) return false;
   const double mean = sums.g / sums.total;
