@@ -74,9 +74,8 @@ class Seen {
         right_(steps_.side(b, 1, octaves)),
         turn_(hn::Set(DF(), static_cast<float>(sign))),
         octaves_(octaves) {
-    auto last_left = static_cast<float>(b);
-    if (last_left > b) last_left = std::nextafter(last_left, -INFINITY);
-    last_left_ = hn::Set(DF(), last_left);
+    const auto near = static_cast<float>(b);
+    last_left_ = hn::Set(DF(), near > b ? std::nextafter(near, -INFINITY) : near);
   }
 
   HWY_INLINE Decays at(const T* x) const {
@@ -404,6 +403,21 @@ LAPSUM_DENSITY_OF(Half)
 LAPSUM_DENSITY_OF(Bfloat16)
 #undef LAPSUM_DENSITY_OF
 
+#define LAPSUM_EACH_OF(T)                                                        \
+  void weigh_each_##T(std::span<Weighed<T>> rows, std::ptrdiff_t n) {            \
+    for (Weighed<T>& row : rows) {                                               \
+      row.sums = weigh_in(row.x, row.g, n, row.sign, row.b, row.alpha, row.out); \
+    }                                                                            \
+  }                                                                              \
+  void pull_each_##T(std::span<const Weighed<T>> rows, std::ptrdiff_t n) {       \
+    for (const Weighed<T>& row : rows) {                                         \
+      pull_weighed_in(row.out, row.g, n, row.mean, row.height, row.out);         \
+    }                                                                            \
+  }
+LAPSUM_EACH_OF(float)
+LAPSUM_EACH_OF(double)
+#undef LAPSUM_EACH_OF
+
 }  // namespace lapsum::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
@@ -460,6 +474,21 @@ LAPSUM_DENSITY_OF(double)
 LAPSUM_DENSITY_OF(Half)
 LAPSUM_DENSITY_OF(Bfloat16)
 #undef LAPSUM_DENSITY_OF
+
+#define LAPSUM_EACH_OF(T)                                              \
+  HWY_EXPORT(weigh_each_##T);                                          \
+  HWY_EXPORT(pull_each_##T);                                           \
+  template <>                                                          \
+  void weigh_each(std::span<Weighed<T>> rows, std::ptrdiff_t n) {      \
+    HWY_DYNAMIC_DISPATCH(weigh_each_##T)(rows, n);                     \
+  }                                                                    \
+  template <>                                                          \
+  void pull_each(std::span<const Weighed<T>> rows, std::ptrdiff_t n) { \
+    HWY_DYNAMIC_DISPATCH(pull_each_##T)(rows, n);                      \
+  }
+LAPSUM_EACH_OF(float)
+LAPSUM_EACH_OF(double)
+#undef LAPSUM_EACH_OF
 
 }  // namespace lapsum::cpu
 #endif  // HWY_ONCE

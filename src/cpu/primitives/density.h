@@ -66,4 +66,20 @@ template <class T>
 void pull_weighed(const Work<T>* e, const T* g, std::ptrdiff_t n, double mean, double height,
                   T* out);
 
+/// One of several short rows that are weighed, or pulled, in one call, T being float or double: one
+/// begins while the sums of the one before it are added up.
+template <class T>
+struct Weighed {
+  const T *x, *g;
+  T* out;  ///< holds e in between
+  double sign, alpha;
+  Threshold b;
+  DensitySums sums{};
+  double mean = 0, height = 0;
+};
+template <class T>
+void weigh_each(std::span<Weighed<T>> rows, std::ptrdiff_t n);
+template <class T>
+void pull_each(std::span<const Weighed<T>> rows, std::ptrdiff_t n);
+
 }  // namespace lapsum::cpu

@@ -6,6 +6,7 @@
 #include "cpu/primitives/laned_rows.h"
 #include "cpu/primitives/laplace.h"
 #include "cpu/primitives/masked_row.h"
+#include "cpu/primitives/pulled_row.h"
 #include "cpu/primitives/softmax.h"
 
 namespace lapsum::cpu {
@@ -140,6 +141,14 @@ void mask_vjp(Rows<const T> x, const Levels& k, const PerRow& alpha, const Thres
     }
     if (to_alpha) *to_alpha = row.orientation.alpha_sign * ga;
   };
+  if constexpr (Mask::is_cdf && !kIsHalf<T>) {
+    if (saved && gx.data && !galpha && k.count() == 1 && x.length <= kPulledLength) {
+      const auto alone = [&](std::ptrdiff_t i, const MaskedRow<T>& row, Arena& arena) {
+        body(i, row, arena, 1);
+      };
+      return pull_short_rows(x, alpha, saved, g, gx, gk, kPlateau, order, threads, alone);
+    }
+  }
   for_each_masked_row(x, k, alpha, saved, nullptr, order, threads, body);
 }
 

