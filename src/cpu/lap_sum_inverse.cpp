@@ -11,12 +11,13 @@ namespace lapsum::cpu {
 namespace {
 
 // Levels among the finite values: those of the row less the elements at -inf.
-std::span<const double> finite_levels(const SortedRow& row, const double* k, std::ptrdiff_t count,
-                                      Arena& arena) {
-  if (row.below == 0) return {k, static_cast<std::size_t>(count)};
-  std::span<double> out = arena.take<double>(count);
-  for (std::ptrdiff_t t = 0; t < count; ++t) out[t] = k[t] - static_cast<double>(row.below);
-  return out;
+RowLevels finite_levels(const SortedRow& row, const RowLevels& k, Arena& arena) {
+  const auto below = static_cast<double>(row.below);
+  if (row.below == 0) return k;
+  if (k.are_steps()) return RowLevels::in_steps(k[0] - below, k.size());
+  std::span<double> out = arena.take<double>(k.size());
+  for (std::ptrdiff_t t = 0; t < k.size(); ++t) out[t] = k[t] - below;
+  return std::span<const double>(out);
 }
 
 // db/dk; capped, for it grows without bound on a plateau.
@@ -26,35 +27,35 @@ double level_slope(const RootWeights& roots, std::ptrdiff_t t, double alpha) {
 }
 
 // <q, z> at every level: db/d|alpha|.
-std::span<double> alpha_slopes(const Decays& decays, std::span<const double> k, Arena& arena,
+std::span<double> alpha_slopes(const Decays& decays, const RowLevels& k, Arena& arena,
                                int threads) {
   const Scans<1> ones = scan_both<1>(decays, {}, arena, threads);
   const Roots roots = solve_levels(decays, lowest(ones), k, arena, threads);
-  std::span<double> out = arena.take<double>(std::ssize(k));
-  for_each_chunk(std::ssize(k), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+  std::span<double> out = arena.take<double>(k.size());
+  for_each_chunk(k.size(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t t = begin; t < end; ++t) out[t] = gather(ones, roots.points[t]).odd();
   });
   return out;
 }
 
 // Whether levels are searched for: by the shape alone, not by what a row holds.
-bool are_few(std::ptrdiff_t n, std::ptrdiff_t levels) { return levels <= 4 && n > 64; }
+bool are_few(std::ptrdiff_t n, const AllLevels& k) { return k.count() <= 4 && n > 64; }
 
 std::span<Threshold> search(std::span<const double> x, const Orientation& orientation,
-                            const double* k, std::ptrdiff_t count, Arena& arena, int threads) {
-  std::span<Threshold> b = arena.take<Threshold>(count);
-  solve_thresholds(x.data(), std::ssize(x), orientation.sign, {k, static_cast<std::size_t>(count)},
-                   orientation.alpha, b, arena, threads);
+                            const RowLevels& k, Arena& arena, int threads) {
+  std::span<Threshold> b = arena.take<Threshold>(k.size());
+  solve_thresholds(x.data(), std::ssize(x), orientation.sign, k.values(), orientation.alpha, b,
+                   arena, threads);
   return b;
 }
 
 // The gradients of a row at few levels; false, and nothing done, on a plateau and for NaN.
 template <class T>
-bool few_vjp(std::span<const double> x, const Orientation& orientation, const double* k,
+bool few_vjp(std::span<const double> x, const Orientation& orientation, const RowLevels& k,
              std::span<const T> g, T* gr, double* gk, double* galpha, Arena& arena, int threads) {
   const std::ptrdiff_t n = std::ssize(x);
   if (!orientation.valid || !is_plain(orientation.alpha)) return false;
-  const std::span<const Threshold> b = search(x, orientation, k, std::ssize(g), arena, threads);
+  const std::span<const Threshold> b = search(x, orientation, k, arena, threads);
   const MaskedRow<double> row{x.data(), n, orientation, b};
   std::span<double> zeros = arena.take<double>(n);
   std::fill(zeros.begin(), zeros.end(), 0.0);
@@ -93,14 +94,14 @@ bool few_vjp(std::span<const double> x, const Orientation& orientation, const do
 }  // namespace
 
 template <class T>
-void lap_sum_inverse(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows<T> b, Order order,
-                     Threads threads, Rows<Index> keep) {
+void lap_sum_inverse(Rows<const T> r, const AllLevels& k, const PerRow& alpha, Rows<T> b,
+                     Order order, Threads threads, Rows<Index> keep) {
   const std::ptrdiff_t m = k.count();
   for_each_row(r.count, r.length + m, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const Orientation orientation(alpha[i], order);
-    if (orientation.valid && are_few(r.length, m)) {
+    if (orientation.valid && are_few(r.length, k)) {
       const auto roots =
-          search(load(r[i], r.length, 1, arena, inner), orientation, k[i], m, arena, inner);
+          search(load(r[i], r.length, 1, arena, inner), orientation, k[i], arena, inner);
       return narrow_all(0, m, b[i], [&](std::ptrdiff_t t) {
         return orientation.sign * (roots[t].anchor + roots[t].offset);
       });
@@ -108,22 +109,22 @@ void lap_sum_inverse(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows
     const SortedRow row =
         sort_values(r[i], r.length, orientation, Need::keys, arena, inner, keep[i]);
     if (!row.valid || r.length == 0) return fill(b[i], m, kNaN);
-    const std::span<const double> roots = level_values(
-        row.decays.r, orientation.alpha, finite_levels(row, k[i], m, arena), arena, inner);
-    for_each_chunk(m, inner, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      narrow_all(begin, end, b[i], [&](std::ptrdiff_t t) { return orientation.sign * roots[t]; });
-    });
+    level_values(row.decays.r, orientation.alpha, finite_levels(row, k[i], arena), arena, inner,
+                 [&](std::ptrdiff_t t, std::span<double> values) {
+                   for (double& value : values) value *= orientation.sign;
+                   narrow_row(values.data(), std::ssize(values), b[i] + t);
+                 });
   });
 }
 
 template <class T>
-void lap_sum_inverse_vjp(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows<const T> g,
+void lap_sum_inverse_vjp(Rows<const T> r, const AllLevels& k, const PerRow& alpha, Rows<const T> g,
                          Rows<T> gr, double* gk, double* galpha, Order order, Threads threads,
                          Rows<const Index> kept) {
   const std::ptrdiff_t m = k.count();
   for_each_row(r.count, r.length + m, threads, [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const Orientation orientation(alpha[i], order);
-    if (are_few(r.length, m) &&
+    if (are_few(r.length, k) &&
         few_vjp<T>(load(r[i], r.length, 1, arena, inner), orientation, k[i],
                    {g[i], static_cast<std::size_t>(m)}, gr.data ? gr[i] : nullptr,
                    gk ? gk + i * m : nullptr, galpha ? galpha + i : nullptr, arena, inner)) {
@@ -134,7 +135,7 @@ void lap_sum_inverse_vjp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
     if (gk) fill(gk + i * m, m, row.valid ? 0 : kNaN);
     if (galpha) galpha[i] = row.valid ? 0 : kNaN;
     if (!row.valid) return;
-    const std::span<const double> levels = finite_levels(row, k[i], m, arena);
+    const RowLevels levels = finite_levels(row, k[i], arena);
     const std::span<const double> u = load(g[i], m, orientation.sign, arena, inner);
     const RootWeights roots = level_weights(row.decays.r, orientation.alpha, levels, arena, inner);
     if (gr.data) {
@@ -165,7 +166,7 @@ void lap_sum_inverse_vjp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
 }
 
 template <class T>
-void lap_sum_inverse_jvp(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows<const T> dr,
+void lap_sum_inverse_jvp(Rows<const T> r, const AllLevels& k, const PerRow& alpha, Rows<const T> dr,
                          const double* dk, const double* dalpha, Rows<T> db, Order order,
                          Threads threads, Rows<const Index> kept) {
   const std::ptrdiff_t m = k.count();
@@ -173,7 +174,7 @@ void lap_sum_inverse_jvp(Rows<const T> r, const Levels& k, const PerRow& alpha, 
     const Orientation orientation(alpha[i], order);
     const SortedRow row = order_row(r[i], r.length, orientation, kept[i], arena, inner);
     if (!row.valid) return fill(db[i], m, kNaN);
-    const std::span<const double> levels = finite_levels(row, k[i], m, arena);
+    const RowLevels levels = finite_levels(row, k[i], arena);
     const RootWeights roots = level_weights(row.decays.r, orientation.alpha, levels, arena, inner);
     std::span<double> total = arena.take<double>(m);
     std::fill(total.begin(), total.end(), 0.0);

@@ -4,21 +4,22 @@
 #pragma once
 
 #include "cpu/primitives/argsort.h"
+#include "cpu/primitives/levels.h"
 #include "lapsum/rows.h"
 
 namespace lapsum::cpu {
 
 template <class T>
-void lap_sum_inverse(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows<T> b, Order order,
-                     Threads threads, Rows<Index> keep = {});
+void lap_sum_inverse(Rows<const T> r, const AllLevels& k, const PerRow& alpha, Rows<T> b,
+                     Order order, Threads threads, Rows<Index> keep = {});
 
 template <class T>
-void lap_sum_inverse_vjp(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows<const T> g,
+void lap_sum_inverse_vjp(Rows<const T> r, const AllLevels& k, const PerRow& alpha, Rows<const T> g,
                          Rows<T> gr, double* gk, double* galpha, Order order, Threads threads,
                          Rows<const Index> kept = {});
 
 template <class T>
-void lap_sum_inverse_jvp(Rows<const T> r, const Levels& k, const PerRow& alpha, Rows<const T> dr,
+void lap_sum_inverse_jvp(Rows<const T> r, const AllLevels& k, const PerRow& alpha, Rows<const T> dr,
                          const double* dk, const double* dalpha, Rows<T> db, Order order,
                          Threads threads, Rows<const Index> kept = {});
 

@@ -1,7 +1,5 @@
 #include "cpu/soft_sort.h"
 
-#include <vector>
-
 #include "cpu/lap_sum_inverse.h"
 #include "cpu/primitives/tiled_rows.h"
 #include "instantiate.h"
@@ -9,17 +7,8 @@
 namespace lapsum::cpu {
 namespace {
 
-// 1/2, 3/2, ..., n - 1/2: the same levels for every row.
-class HalfIntegers {
- public:
-  explicit HalfIntegers(std::ptrdiff_t n) : values_(static_cast<std::size_t>(n)) {
-    for (std::size_t l = 0; l < values_.size(); ++l) values_[l] = static_cast<double>(l) + 0.5;
-  }
-  Levels levels() const { return {values_.data(), std::ssize(values_), 0}; }
-
- private:
-  std::vector<double> values_;
-};
+// 1/2, 3/2, ..., n - 1/2
+AllLevels half_integers(std::ptrdiff_t n) { return AllLevels::in_steps(0.5, n); }
 
 template <class T>
 Rows<T> one_row(Rows<T> rows, std::ptrdiff_t i) {
@@ -31,9 +20,9 @@ Rows<T> one_row(Rows<T> rows, std::ptrdiff_t i) {
 template <class T>
 void soft_sort(Rows<const T> x, const PerRow& alpha, Rows<T> sorted, Order order, Threads threads,
                Rows<Index> keep) {
-  const HalfIntegers at(x.length);
+  const AllLevels at = half_integers(x.length);
   if (!fits_tile<T>(x.length)) {
-    return lap_sum_inverse(x, at.levels(), alpha, sorted, order, threads, keep);
+    return lap_sum_inverse(x, at, alpha, sorted, order, threads, keep);
   }
   const auto tiled = [&](const auto& rows, Arena& arena) {
     float* out = rows.room(arena);
@@ -41,16 +30,16 @@ void soft_sort(Rows<const T> x, const PerRow& alpha, Rows<T> sorted, Order order
     rows.store(out, sorted);
   };
   for_each_row_or_tile(x, alpha, order, threads, tiled, [&](std::ptrdiff_t i, Arena&, int inner) {
-    lap_sum_inverse(one_row(x, i), at.levels(), alpha[i], one_row(sorted, i), order, inner);
+    lap_sum_inverse(one_row(x, i), at, alpha[i], one_row(sorted, i), order, inner);
   });
 }
 
 template <class T>
 void soft_sort_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T> gx,
                    double* galpha, Order order, Threads threads, Rows<const Index> kept) {
-  const HalfIntegers at(x.length);
+  const AllLevels at = half_integers(x.length);
   if (!gx.data || !fits_tile<T>(x.length)) {
-    return lap_sum_inverse_vjp(x, at.levels(), alpha, g, gx, nullptr, galpha, order, threads, kept);
+    return lap_sum_inverse_vjp(x, at, alpha, g, gx, nullptr, galpha, order, threads, kept);
   }
   if (galpha) {  // gx has the same bits whether or not alpha is asked for
     soft_sort_vjp(x, alpha, g, Rows<T>{}, galpha, order, threads, kept);
@@ -61,16 +50,16 @@ void soft_sort_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T
     rows.store(out, gx);
   };
   for_each_row_or_tile(x, alpha, order, threads, tiled, [&](std::ptrdiff_t i, Arena&, int inner) {
-    lap_sum_inverse_vjp(one_row(x, i), at.levels(), alpha[i], one_row(g, i), one_row(gx, i),
-                        nullptr, nullptr, order, inner);
+    lap_sum_inverse_vjp(one_row(x, i), at, alpha[i], one_row(g, i), one_row(gx, i), nullptr,
+                        nullptr, order, inner);
   });
 }
 
 template <class T>
 void soft_sort_jvp(Rows<const T> x, const PerRow& alpha, Rows<const T> dx, const double* dalpha,
                    Rows<T> dsorted, Order order, Threads threads, Rows<const Index> kept) {
-  const HalfIntegers at(x.length);
-  lap_sum_inverse_jvp(x, at.levels(), alpha, dx, nullptr, dalpha, dsorted, order, threads, kept);
+  const AllLevels at = half_integers(x.length);
+  lap_sum_inverse_jvp(x, at, alpha, dx, nullptr, dalpha, dsorted, order, threads, kept);
 }
 
 LAPSUM_INSTANTIATE(soft_sort)

@@ -168,7 +168,7 @@ void expect_roots(const std::vector<double>& r, const std::vector<double>& k, do
   Arena arena;
   const Decays decays = make_decays(r, alpha, arena, threads);
   const Scans<0> ones = scan_both<0>(decays, {}, arena, threads);
-  const Roots roots = solve_levels(decays, ones, levels.span(), arena, threads);
+  const Roots roots = solve_levels(decays, ones, RowLevels(levels.span()), arena, threads);
   for (std::size_t t = 0; t < k.size(); t += static_cast<std::size_t>(step)) {
     SCOPED_TRACE(testing::Message() << "k = " << k[t]);
     const reference::Root<Real> want = reference::root<Real>(row, k[t], alpha);
@@ -216,6 +216,37 @@ TEST(Points, roots_of_a_long_row) {
   }
 }
 
+// Steps are marked, others searched for.
+TEST(Points, levels_in_steps_have_the_roots_of_the_same_numbers) {
+  const auto numbers = [](const Roots& roots) {
+    std::vector<double> out;
+    for (std::size_t t = 0; t < roots.b.size(); ++t) {
+      const Point& p = roots.points[t];
+      out.insert(out.end(), {roots.b[t].anchor, roots.b[t].offset, static_cast<double>(p.j),
+                             p.left_z, p.right_z, p.left_weight, p.right_weight, p.scale});
+    }
+    return out;
+  };
+  test::for_each_target([&] {
+    for (const test::Family& family : test::kFamilies) {
+      for (const std::ptrdiff_t n : {1, 2, 9, 300, 20011}) {
+        for (const double first : {0.5, 1.0, 0.0, -3.5, 0.3}) {
+          SCOPED_TRACE(testing::Message() << family.name << ", n = " << n << ", from " << first);
+          const std::vector<double> r = sorted_row(family, n);
+          std::vector<double> k(r.size());
+          std::iota(k.begin(), k.end(), first);
+          Arena arena;
+          const Decays decays = make_decays(r, 0.1, arena, 2);
+          const Scans<0> ones = scan_both<0>(decays, {}, arena, 2);
+          const Roots want = solve_levels(decays, ones, RowLevels(k), arena, 2);
+          const Roots got = solve_levels(decays, ones, RowLevels::in_steps(first, n), arena, 2);
+          ASSERT_TRUE(test::same_bits(numbers(got), numbers(want)));
+        }
+      }
+    }
+  });
+}
+
 TEST(Points, levels_outside_have_infinite_roots_and_see_nothing) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<double> r = {1, 2};
@@ -224,7 +255,7 @@ TEST(Points, levels_outside_have_infinite_roots_and_see_nothing) {
   Arena arena;
   const Decays decays = make_decays(r, 1, arena, 1);
   const Scans<0> ones = scan_both<0>(decays, {}, arena, 1);
-  const Roots roots = solve_levels(decays, ones, k, arena, 1);
+  const Roots roots = solve_levels(decays, ones, RowLevels(k), arena, 1);
   for (std::size_t t = 0; t < k.size(); ++t) {
     EXPECT_TRUE(within(roots.b[t].anchor + roots.b[t].offset, b[t], 0)) << "k = " << k[t];
     const double seen = gather(ones, roots.points[t]).even();
@@ -244,7 +275,7 @@ TEST(Points, have_the_same_bits_for_any_thread_count) {
     const Scans<1> seen = scatter<1>(decays, points, x, arena, threads);
     std::vector<double> run;
     for (const Point& point : points) run.push_back(gather(ones, point).odd());
-    for (const Threshold& b : solve_levels(decays, ones, x, arena, threads).b) {
+    for (const Threshold& b : solve_levels(decays, ones, RowLevels(x), arena, threads).b) {
       run.insert(run.end(), {b.anchor, b.offset});
     }
     for (int p = 0; p <= 1; ++p) {

@@ -1,8 +1,6 @@
 // The thresholds that cut a row into positions: b(1) ... b(finite - 1), between finite elements.
 #pragma once
 
-#include <vector>
-
 #include "cpu/primitives/points.h"
 #include "cpu/primitives/sorted_row.h"
 
@@ -12,11 +10,8 @@ namespace lapsum::cpu {
 /// the last being open.
 inline Roots permutation_roots(const SortedRow& row, const Scans<0>& ones, Arena& arena,
                                int threads) {
-  std::span<double> levels = arena.take<double>(std::max<std::ptrdiff_t>(row.finite() - 1, 0));
-  for (std::ptrdiff_t t = 0; t < std::ssize(levels); ++t) {
-    levels[t] = static_cast<double>(t + 1);
-  }
-  return solve_levels(row.decays, ones, levels, arena, threads);
+  const std::ptrdiff_t count = std::max<std::ptrdiff_t>(row.finite() - 1, 0);
+  return solve_levels(row.decays, ones, RowLevels::in_steps(1, count), arena, threads);
 }
 
 }  // namespace lapsum::cpu

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "cpu/primitives/bracket.h"
 #include "cpu/primitives/intervals.h"
@@ -31,22 +30,6 @@ struct Located {
 
 bool inside(double k, std::ptrdiff_t n) { return k > 0 && k < static_cast<double>(n); }
 
-// Whether k[t] = k[0] + t.
-bool have_unit_steps(std::span<const double> k) {
-  constexpr std::size_t kTogether = 8;
-  double off[kTogether] = {};
-  double at[kTogether] = {0, 1, 2, 3, 4, 5, 6, 7};
-  std::size_t t = 0;
-  for (; t + kTogether <= k.size(); t += kTogether) {
-    for (std::size_t i = 0; i < kTogether; ++i) {
-      off[i] += std::abs(k[t + i] - (k[0] + at[i]));
-      at[i] += kTogether;
-    }
-  }
-  for (std::size_t i = 0; t + i < k.size(); ++i) off[i] += std::abs(k[t + i] - (k[0] + at[i]));
-  return std::accumulate(off, off + kTogether, 0.0) == 0 && !k.empty();
-}
-
 // Whether some neighbours are so far apart that a root between them, of a level all but an integer,
 // does not see both.
 bool has_plateaus(const SummedRow& row) {
@@ -56,15 +39,15 @@ bool has_plateaus(const SummedRow& row) {
 
 // Levels with steps of one, as those of a soft sort, need no search: every value marks the first
 // level beyond it, and a level has as many values on its left as the last mark says.
-Located locate_levels(const SummedRow& row, std::span<const double> k, std::span<Index> lefts,
+Located locate_levels(const SummedRow& row, const RowLevels& k, std::span<Index> lefts,
                       Arena& arena, int threads) {
-  const std::ptrdiff_t m = std::ssize(k);
+  const std::ptrdiff_t m = k.size();
   // LapSum(r_j) = j + 1/2 + (behind - before) / 2; the integer part is compared first, exactly.
   const auto beyond = [&](std::ptrdiff_t t, std::ptrdiff_t j) {
     return k[t] - (static_cast<double>(j) + 0.5) > 0.5 * (row.behind[j] - row.before[j]);
   };
-  if (!have_unit_steps(k)) {
-    walk(row.n, k, arena, threads, beyond,
+  if (!k.are_steps()) {
+    walk(row.n, k.values(), arena, threads, beyond,
          [&](std::ptrdiff_t t, std::ptrdiff_t j) { lefts[t] = static_cast<Index>(j + 1); });
     return {lefts, false, false};
   }
@@ -89,12 +72,14 @@ Located locate_levels(const SummedRow& row, std::span<const double> k, std::span
     Index most = 0;
     for (std::ptrdiff_t t = begin; t < end; ++t) lefts[t] = most = std::max(most, lefts[t]);
   });
-  const bool whole = std::abs(k[0] - std::round(k[0])) < kLeastExcess;
+  if (m == 0) return {lefts, true, true};
+  const double front = k[0], back = k[m - 1];
+  const bool whole = std::abs(front - std::round(front)) < kLeastExcess;
   // Next to 0 and n a root has values on one side alone.
-  const bool at_ends = k.front() < 0.5 || k.back() > static_cast<double>(row.n) - 0.5;
-  return {lefts, true,
-          inside(k.front(), row.n) && inside(k.back(), row.n) &&
-              !(whole && (at_ends || has_plateaus(row)))};
+  const bool at_ends = front < 0.5 || back > static_cast<double>(row.n) - 0.5;
+  return {
+      lefts, true,
+      inside(front, row.n) && inside(back, row.n) && !(whole && (at_ends || has_plateaus(row)))};
 }
 
 SummedRow summed(const Decays& decays, const Scans<0>& ones, Arena& arena, int threads) {
@@ -121,22 +106,29 @@ constexpr std::ptrdiff_t kLevelBlock = 128;
 
 // body(levels, begin) for blocks of at most kLevelBlock levels.
 template <class Body>
-void for_each_level_block(const SummedRow& row, std::span<const double> k, const Located& at,
-                          int threads, Body&& body) {
+void for_each_level_block(const SummedRow& row, const RowLevels& k, const Located& at, int threads,
+                          Body&& body) {
   if (row.n == 0) return;
-  for_each_chunk(std::ssize(k), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+  for_each_chunk(k.size(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    double steps[kLevelBlock];
     for (std::ptrdiff_t t = begin; t < end; t += kLevelBlock) {
-      body(LevelsAt{k.data() + t, at.lefts.data() + t, std::min(kLevelBlock, end - t)}, t);
+      const std::ptrdiff_t count = std::min(kLevelBlock, end - t);
+      const double* levels = k.values().data() + t;
+      if (k.are_steps()) {
+        for (std::ptrdiff_t i = 0; i < count; ++i) steps[i] = k[t + i];
+        levels = steps;
+      }
+      body(LevelsAt{levels, at.lefts.data() + t, count}, t);
     }
   });
 }
 
 // body(t, root) for the levels inside that vectors do not solve, outside(t) for those beyond.
 template <class Body, class Outside>
-void mend(const SummedRow& row, std::span<const double> k, const Located& at, int threads,
-          Body&& body, Outside&& outside) {
+void mend(const SummedRow& row, const RowLevels& k, const Located& at, int threads, Body&& body,
+          Outside&& outside) {
   if (at.regular) return;
-  for_each_chunk(std::ssize(k), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+  for_each_chunk(k.size(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t t = begin; t < end; ++t) {
       const auto c = static_cast<std::ptrdiff_t>(at.lefts[t]);
       const double excess = k[t] - static_cast<double>(c);
@@ -151,22 +143,24 @@ void mend(const SummedRow& row, std::span<const double> k, const Located& at, in
   });
 }
 
-// write(t, b) for all levels.
+// write(t, anchors, offsets) for blocks of levels, and again for one of them where that is mended.
 template <class Write>
-void solve_thresholds(const SummedRow& row, std::span<const double> k, const Located& at,
-                      int threads, Write&& write) {
+void solve_thresholds(const SummedRow& row, const RowLevels& k, const Located& at, int threads,
+                      Write&& write) {
   for_each_level_block(row, k, at, threads, [&](const LevelsAt& levels, std::ptrdiff_t begin) {
     double anchor[kLevelBlock];
     double offset[kLevelBlock];
+    const auto count = static_cast<std::size_t>(levels.count);
     solve_roots(row, levels, anchor, offset);
-    for (std::ptrdiff_t i = 0; i < levels.count; ++i) {
-      write(begin + i, Threshold{anchor[i], offset[i]});
-    }
+    write(begin, std::span<const double>(anchor, count), std::span<const double>(offset, count));
   });
+  const auto write_one = [&](std::ptrdiff_t t, const Threshold& b) {
+    write(t, std::span<const double>(&b.anchor, 1), std::span<const double>(&b.offset, 1));
+  };
   mend(
-      row, k, at, threads, [&](std::ptrdiff_t t, const math::Root& root) { write(t, root.b); },
+      row, k, at, threads, [&](std::ptrdiff_t t, const math::Root& root) { write_one(t, root.b); },
       [&](std::ptrdiff_t t) {
-        write(t, Threshold{std::isnan(k[t]) ? kNaN : k[t] > 0 ? kInf : -kInf, 0});
+        write_one(t, Threshold{std::isnan(k[t]) ? kNaN : k[t] > 0 ? kInf : -kInf, 0});
       });
 }
 
@@ -181,7 +175,7 @@ struct WeightsRoom {
   std::span<double> left, right, total;
 };
 
-RootWeights solve_root_weights(const SummedRow& row, std::span<const double> k, const Located& at,
+RootWeights solve_root_weights(const SummedRow& row, const RowLevels& k, const Located& at,
                                const WeightsRoom& to, int threads) {
   const auto& [lefts, left, right, total] = to;
   for_each_level_block(row, k, at, threads, [&](const LevelsAt& levels, std::ptrdiff_t t) {
@@ -235,21 +229,26 @@ std::span<Point> locate(const Decays& decays, std::span<const double> x, bool ti
   return points;
 }
 
-Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const double> k,
-                   Arena& arena, int threads) {
-  Roots roots{arena.take<Point>(std::ssize(k)), arena.take<Threshold>(std::ssize(k))};
+Roots solve_levels(const Decays& decays, const Scans<0>& ones, const RowLevels& k, Arena& arena,
+                   int threads) {
+  Roots roots{arena.take<Point>(k.size()), arena.take<Threshold>(k.size())};
   const Arena::Scope scope(arena);
   const SummedRow row = summed(decays, ones, arena, threads);
-  const WeightsRoom room(std::ssize(k), arena);
+  const WeightsRoom room(k.size(), arena);
   const Located at = locate_levels(row, k, room.lefts, arena, threads);
-  solve_thresholds(row, k, at, threads,
-                   [&](std::ptrdiff_t t, const Threshold& b) { roots.b[t] = b; });
+  solve_thresholds(
+      row, k, at, threads,
+      [&](std::ptrdiff_t t, std::span<const double> anchor, std::span<const double> offset) {
+        for (std::size_t i = 0; i < anchor.size(); ++i) {
+          roots.b[static_cast<std::size_t>(t) + i] = {anchor[i], offset[i]};
+        }
+      });
   const RootWeights weights = solve_root_weights(row, k, at, room, threads);
   const InAlphas in_alphas(row.alpha);
   const auto z = [&](double weight, double distance) {
     return weight > 0 ? std::min(in_alphas(distance), kMaxZ) : 0;
   };
-  for_each_chunk(std::ssize(k), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+  for_each_chunk(k.size(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t t = begin; t < end; ++t) {
       if (!inside(k[t], row.n)) {
         roots.points[t] = std::isnan(k[t]) ? kUnknown : kNowhere;
@@ -268,20 +267,23 @@ Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const d
   return roots;
 }
 
-std::span<const double> level_values(std::span<const double> sorted, double alpha,
-                                     std::span<const double> k, Arena& arena, int threads) {
-  std::span<double> values = arena.take<double>(std::ssize(k));
+void level_values(std::span<const double> sorted, double alpha, const RowLevels& k, Arena& arena,
+                  int threads, const std::function<void(std::ptrdiff_t, std::span<double>)>& body) {
   const Arena::Scope scope(arena);
   const SummedRow row = summed(sorted, alpha, arena, threads);
-  const Located at = locate_levels(row, k, arena.take<Index>(std::ssize(k)), arena, threads);
-  solve_thresholds(row, k, at, threads,
-                   [&](std::ptrdiff_t t, const Threshold& b) { values[t] = b.anchor + b.offset; });
-  return values;
+  const Located at = locate_levels(row, k, arena.take<Index>(k.size()), arena, threads);
+  solve_thresholds(
+      row, k, at, threads,
+      [&](std::ptrdiff_t t, std::span<const double> anchor, std::span<const double> offset) {
+        double values[kLevelBlock];
+        for (std::size_t i = 0; i < anchor.size(); ++i) values[i] = anchor[i] + offset[i];
+        body(t, {values, anchor.size()});
+      });
 }
 
-RootWeights level_weights(std::span<const double> sorted, double alpha, std::span<const double> k,
+RootWeights level_weights(std::span<const double> sorted, double alpha, const RowLevels& k,
                           Arena& arena, int threads) {
-  const WeightsRoom room(std::ssize(k), arena);
+  const WeightsRoom room(k.size(), arena);
   const Arena::Scope scope(arena);
   const SummedRow row = summed(sorted, alpha, arena, threads);
   const Located at = locate_levels(row, k, room.lefts, arena, threads);

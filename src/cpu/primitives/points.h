@@ -6,6 +6,7 @@
 #include <span>
 
 #include "cpu/primitives/decayed_scan.h"
+#include "cpu/primitives/levels.h"
 #include "cpu/primitives/sorted_row.h"
 #include "lapsum/rows.h"
 
@@ -70,12 +71,13 @@ struct Roots {
   std::span<Point> points;
   std::span<Threshold> b;
 };
-Roots solve_levels(const Decays& decays, const Scans<0>& ones, std::span<const double> k,
-                   Arena& arena, int threads);
+Roots solve_levels(const Decays& decays, const Scans<0>& ones, const RowLevels& k, Arena& arena,
+                   int threads);
 
-/// The roots alone, each as one number.
-std::span<const double> level_values(std::span<const double> sorted, double alpha,
-                                     std::span<const double> k, Arena& arena, int threads);
+/// The roots alone, each as one number: body(t, values) for those from t on, by several threads, all
+/// of them once and some once more, with what counts.
+void level_values(std::span<const double> sorted, double alpha, const RowLevels& k, Arena& arena,
+                  int threads, const std::function<void(std::ptrdiff_t, std::span<double>)>& body);
 
 /// The weights alone: how many values lie left of each root, and the weights of the two next to it.
 struct RootWeights {
@@ -83,7 +85,7 @@ struct RootWeights {
   bool ascending;  ///< lefts never descend
   std::span<const double> left, right, total;
 };
-RootWeights level_weights(std::span<const double> sorted, double alpha, std::span<const double> k,
+RootWeights level_weights(std::span<const double> sorted, double alpha, const RowLevels& k,
                           Arena& arena, int threads);
 
 /// sum_i w_i q_i, from the scans of w: the adjoint of the scatter below.
