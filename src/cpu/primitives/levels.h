@@ -22,6 +22,13 @@ class RowLevels {
   }
   /// The numbers, if they are not steps.
   std::span<const double> values() const { return values_; }
+  /// The levels from t on: where they lie, or in `room`.
+  const double* from(std::ptrdiff_t t, std::span<double> room) const {
+    if (!are_steps_) return values_.data() + t;
+    const auto begin = static_cast<double>(t);
+    for (int i = 0; i < static_cast<int>(room.size()); ++i) room[i] = first_ + (begin + i);
+    return room.data();
+  }
 
  private:
   RowLevels(double first, std::ptrdiff_t count) : first_(first), count_(count), are_steps_(true) {}

@@ -110,14 +110,10 @@ void for_each_level_block(const SummedRow& row, const RowLevels& k, const Locate
                           Body&& body) {
   if (row.n == 0) return;
   for_each_chunk(k.size(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    double steps[kLevelBlock];
+    double room[kLevelBlock];
     for (std::ptrdiff_t t = begin; t < end; t += kLevelBlock) {
       const std::ptrdiff_t count = std::min(kLevelBlock, end - t);
-      const double* levels = k.values().data() + t;
-      if (k.are_steps()) {
-        for (std::ptrdiff_t i = 0; i < count; ++i) steps[i] = k[t + i];
-        levels = steps;
-      }
+      const double* levels = k.from(t, {room, static_cast<std::size_t>(count)});
       body(LevelsAt{levels, at.lefts.data() + t, count}, t);
     }
   });

@@ -31,15 +31,16 @@ void to_begins(std::span<Index> counts) {
 // few of them. Ties do no harm: they come in their order.
 template <class T>
 double crowding(const T* x, std::ptrdiff_t n, const Digits<T>& digits, int bits) {
-  constexpr std::ptrdiff_t kLooks = 256;
-  std::array<T, kLooks> values;
-  std::array<std::uint32_t, kLooks> at;
-  for (std::ptrdiff_t i = 0; i < kLooks; ++i) values[i] = x[i * (n / kLooks)];
-  digits.of(values.data(), kLooks, at.data());
+  constexpr std::ptrdiff_t kMostLooks = 256;
+  const std::ptrdiff_t looks = std::clamp<std::ptrdiff_t>(n / 16, 32, kMostLooks);
+  std::array<T, kMostLooks> values;
+  std::array<std::uint32_t, kMostLooks> at;
+  for (std::ptrdiff_t i = 0; i < looks; ++i) values[i] = x[i * (n / looks)];
+  digits.of(values.data(), looks, at.data());
   std::array<T, 256> first;
   std::array<std::uint16_t, 256> count{};
   double pairs = 0;
-  for (std::ptrdiff_t i = 0; i < kLooks; ++i) {
+  for (std::ptrdiff_t i = 0; i < looks; ++i) {
     const std::uint32_t bin = at[i] >> std::max(0, bits - 8);
     if (count[bin] == 0) {
       first[bin] = values[i];
@@ -48,7 +49,7 @@ double crowding(const T* x, std::ptrdiff_t n, const Digits<T>& digits, int bits)
       pairs += count[bin]++;
     }
   }
-  return 2 * pairs / static_cast<double>(kLooks * kLooks);
+  return 2 * pairs / static_cast<double>(looks * looks);
 }
 
 // Both passes: room.digits holds the elements by their numbers of 2 * bits bits then.
