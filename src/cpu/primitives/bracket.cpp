@@ -57,7 +57,7 @@ class WideSums {
 
 // The same in float lanes. A term comes in two parts. The first has so few bits that adding up
 // equal ones is exact, and a sum of them that begins with 128 leaves an exact error, which is
-// summed as well; the other part is small.
+// summed with the other part; that is small.
 class NarrowSums {
   using VF = Steps::VF;
   using M = Steps::M;
@@ -70,14 +70,13 @@ class NarrowSums {
   struct Sum {
     HWY_INLINE Sum() : total(hn::Zero(D())) { reset(); }
 
-    HWY_INLINE void add(M mask, VF new_terms, VF error, const Steps::Parts& e) {
+    HWY_INLINE void add(M mask, VF new_terms, VF rest) {
       terms = hn::IfThenElse(mask, new_terms, terms);
-      errors = hn::IfThenElse(mask, hn::Add(errors, error), errors);
-      rests = hn::IfThenElse(mask, hn::MulAdd(e.rest, e.scale, rests), rests);
+      rests = hn::IfThenElse(mask, hn::Add(rests, rest), rests);
     }
     HWY_INLINE void flush() {
       const VF begin = hn::Set(DF(), kBegin);
-      for (const VF& part : {hn::Sub(terms, begin), errors, rests}) {
+      for (const VF& part : {hn::Sub(terms, begin), rests}) {
         float lanes[hn::MaxLanes(DF())];
         hn::StoreU(part, DF(), lanes);
         for (std::size_t h = 0; h < hn::Lanes(DF()); h += hn::Lanes(D())) {
@@ -88,10 +87,10 @@ class NarrowSums {
     }
     HWY_INLINE void reset() {
       terms = hn::Set(DF(), kBegin);
-      errors = rests = hn::Zero(DF());
+      rests = hn::Zero(DF());
     }
 
-    VF terms, errors, rests;
+    VF terms, rests;
     V total;
   };
 
@@ -109,8 +108,9 @@ class NarrowSums {
     const VF terms = hn::IfThenElse(is_left, left_.terms, right_.terms);
     const VF new_terms = hn::MulAdd(e.power, e.scale, terms);
     const VF error = hn::MulSub(e.power, e.scale, hn::Sub(new_terms, terms));
-    left_.add(is_left, new_terms, error, e);
-    right_.add(is_right, new_terms, error, e);
+    const VF rest = hn::MulAdd(e.rest, e.scale, error);
+    left_.add(is_left, new_terms, rest);
+    right_.add(is_right, new_terms, rest);
     if (++added_ == kMostTerms) flush();
   }
 
