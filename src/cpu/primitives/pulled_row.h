@@ -44,11 +44,9 @@ void pull_levels(const MaskedRow<T>& row, std::span<const Pull<T>> levels, T* ou
   });
 }
 
-/// Half types have no room for densities in their gradients: so many are weighed again at a time.
-inline constexpr std::ptrdiff_t kWeighed = 1024;
-
 /// gr = e (<q, g> - g) / (2 alpha) for one level of F: the weights e wait in the gradient itself.
-/// False, and nothing done, for an infinite threshold or a sum of weights of `least` or less.
+/// Half types have no room there: a chunk of them waits elsewhere, and longer rows weigh again. False,
+/// and nothing done, for an infinite threshold or a sum of weights of `least` or less.
 template <class T>
 bool pull_level(const MaskedRow<T>& row, const T* g, T* gx, double* gk, double* galpha,
                 double least, int threads) {
@@ -58,12 +56,17 @@ bool pull_level(const MaskedRow<T>& row, const T* g, T* gx, double* gk, double* 
   const auto weigh_part = [&](std::ptrdiff_t begin, std::ptrdiff_t end, Work<T>* e) {
     return weigh(row.x + begin, g + begin, end - begin, o.sign, b, o.alpha, e);
   };
+  Work<T> own[kIsHalf<T> ? kChunk : 1];
+  const auto waiting = [&]([[maybe_unused]] std::ptrdiff_t begin) -> Work<T>* {
+    if constexpr (kIsHalf<T>) {
+      return row.n <= kChunk ? own : nullptr;
+    } else {
+      return gx ? gx + begin : nullptr;
+    }
+  };
   const auto sums =
       sum_chunks<DensitySums>(row.n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-        if constexpr (kIsHalf<T>)
-          return weigh_part(begin, end, nullptr);
-        else
-          return weigh_part(begin, end, gx ? gx + begin : nullptr);
+        return weigh_part(begin, end, waiting(begin));
       });
   if (!(sums.total > least)) return false;
   const double mean = sums.g / sums.total;
@@ -78,15 +81,13 @@ bool pull_level(const MaskedRow<T>& row, const T* g, T* gx, double* gk, double* 
   };
   for_each_chunk(row.n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     if constexpr (kIsHalf<T>) {
-      float e[kWeighed];
-      for (; begin < end; begin += kWeighed) {
-        const std::ptrdiff_t stop = std::min(begin + kWeighed, end);
-        weigh_part(begin, stop, e);
-        pull_part(begin, stop, e);
+      if (!waiting(begin)) {
+        float again[kChunk];
+        weigh_part(begin, end, again);
+        return pull_part(begin, end, again);
       }
-    } else {
-      pull_part(begin, end, gx + begin);
     }
+    pull_part(begin, end, waiting(begin));
   });
   return true;
 }
