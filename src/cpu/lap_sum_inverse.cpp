@@ -31,9 +31,10 @@ std::span<double> alpha_slopes(const Decays& decays, const RowLevels& k, Arena& 
                                int threads) {
   const Scans<1> ones = scan_both<1>(decays, {}, arena, threads);
   const Roots roots = solve_levels(decays, lowest(ones), k, arena, threads);
+  const std::span<const Point> points = root_points(decays, roots, arena, threads);
   std::span<double> out = arena.take<double>(k.size());
   for_each_chunk(k.size(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    for (std::ptrdiff_t t = begin; t < end; ++t) out[t] = gather(ones, roots.points[t]).odd();
+    for (std::ptrdiff_t t = begin; t < end; ++t) out[t] = gather(ones, points[t]).odd();
   });
   return out;
 }

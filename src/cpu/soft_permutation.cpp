@@ -24,9 +24,8 @@ template <class T>
 Cuts cut(const T* x, std::ptrdiff_t n, const Orientation& orientation, Arena& arena, int threads) {
   Cuts cuts{sort_row(x, n, orientation, Need::order, arena, threads), {}, {}};
   if (!cuts.row.valid) return cuts;
-  const Scans<0> ones = scan_both<0>(cuts.row.decays, {}, arena, threads);
   cuts.r = load(x, n, orientation.sign, arena, threads);
-  cuts.b = permutation_roots(cuts.row, ones, arena, threads).b;
+  cuts.b = permutation_roots(cuts.row, arena, threads).b;
   return cuts;
 }
 

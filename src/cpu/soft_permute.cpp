@@ -71,7 +71,7 @@ void soft_permute(Rows<const T> x, Rows<const T> values, std::ptrdiff_t columns,
     const Orientation orientation(alpha[i], order);
     const SortedRow row = sort_row(x[i], n, orientation, Need::order, arena, inner);
     if (!row.valid) return fill(out[i], n * columns, kNaN);
-    const PermutedRow p = PermutedRow::make(row, orientation.peak(), arena, inner);
+    const PermutedRow p = PermutedRow::make(row, orientation.peak(), false, arena, inner);
     for (std::ptrdiff_t c = 0; c < columns; ++c) {
       const Arena::Scope scope(arena);
       apply_column(p, Column<T>{values[i] + c, columns}, out[i] + c, columns, apply, arena, inner);
@@ -92,7 +92,7 @@ void soft_permute_vjp(Rows<const T> x, Rows<const T> values, std::ptrdiff_t colu
     if (gvalues.data) fill(gvalues[i], n * columns, row.valid ? 0 : kNaN);
     if (galpha) galpha[i] = row.valid ? 0 : kNaN;
     if (!row.valid) return;
-    const PermutedRow p = PermutedRow::make(row, orientation.peak(), arena, inner);
+    const PermutedRow p = PermutedRow::make(row, orientation.peak(), true, arena, inner);
     FormGradient form(p, galpha != nullptr, arena);
     for (std::ptrdiff_t c = 0; c < columns; ++c) {
       const Arena::Scope scope(arena);
@@ -128,7 +128,7 @@ void soft_permute_jvp(Rows<const T> x, Rows<const T> values, std::ptrdiff_t colu
     const SortedRow row = sort_row(x[i], n, orientation, Need::order, arena, inner);
     fill(dout[i], n * columns, row.valid ? 0 : kNaN);
     if (!row.valid) return;
-    const PermutedRow p = PermutedRow::make(row, orientation.peak(), arena, inner);
+    const PermutedRow p = PermutedRow::make(row, orientation.peak(), true, arena, inner);
     const double da = dalpha ? orientation.alpha_sign * dalpha[i] : 0;
     std::span<double> dr = arena.take<double>(row.finite());
     std::fill(dr.begin(), dr.end(), 0.0);

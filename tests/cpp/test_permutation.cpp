@@ -26,9 +26,7 @@ struct Operator {
   Operator(const std::vector<double>& x, double alpha, int threads)
       : row(sort_row(x.data(), std::ssize(x), Orientation(alpha, Order::ascending), Need::order,
                      arena, threads)),
-        p(row.decays,
-          permutation_roots(row, scan_both<0>(row.decays, {}, arena, threads), arena, threads),
-          arena, threads) {}
+        p(row.decays, permutation_roots(row, arena, threads), arena, threads) {}
 
   std::vector<double> apply(const std::vector<double>& v, int threads = 1) {
     const std::span<double> out = p.apply(v, arena, threads);

@@ -19,6 +19,7 @@ Permutation::Permutation(const Decays& decays, const Roots& roots, Arena& arena,
   const Arena::Scope scope(arena);
   std::span<double> to_next = arena.take<double>(n);
   std::span<double> width = arena.take<double>(n);
+  const RootWeights& weights = roots.weights;
   const InAlphas in_alphas(decays.alpha);
   const auto distance = [&](double anchors, double offset) {
     return std::max(in_alphas(anchors + offset), 0.0);
@@ -35,10 +36,10 @@ Permutation::Permutation(const Decays& decays, const Roots& roots, Arena& arena,
       const bool has_upper = i + 1 < n;
       const Threshold lower = lower_root(i), upper = upper_root(i);
       Position& at = positions_[i];
-      at.first = has_lower ? roots.points[i - 1].j : -1;
-      at.last = has_upper ? roots.points[i].j : n - 1;
-      at.left = has_lower ? roots.points[i - 1].left_weight * roots.points[i - 1].scale : 0;
-      at.right = has_upper ? roots.points[i].right_weight * roots.points[i].scale : 0;
+      at.first = has_lower ? static_cast<std::ptrdiff_t>(weights.lefts[i - 1]) - 1 : -1;
+      at.last = has_upper ? static_cast<std::ptrdiff_t>(weights.lefts[i]) - 1 : n - 1;
+      at.left = has_lower ? weights.left[i - 1] * weights.total[i - 1] : 0;
+      at.right = has_upper ? weights.right[i] * weights.total[i] : 0;
       width[i] = distance(upper.anchor - lower.anchor, upper.offset - lower.offset);
     }
   });

@@ -14,7 +14,7 @@ namespace {
 std::span<double> root_differences(const PermutedRow& p, std::span<const double> u, Arena& arena) {
   std::span<double> h = arena.take<double>(p.root_count());
   for (std::ptrdiff_t t = 0; t < p.root_count(); ++t) {
-    h[t] = (u[t] - u[t + 1]) * p.roots.points[t].scale;
+    h[t] = (u[t] - u[t + 1]) * p.roots[t].scale;
   }
   return h;
 }
@@ -36,16 +36,15 @@ void FormGradient::add(std::span<const double> u, std::span<const double> v, Are
   const std::span<const double> h = root_differences(p_, u, arena);
   for_each_chunk(p_.root_count(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t t = begin; t < end; ++t) {
-      at_roots_[t] += h[t] * gather(sums, p_.roots.points[t]).even();
+      at_roots_[t] += h[t] * gather(sums, p_.roots[t]).even();
     }
   });
   if (with_alpha_) {
     const Scans<1> scans = scan_both<1>(p_.row.decays, {v, {}}, arena, threads);
-    galpha_ -= sum_over(p_.root_count(), threads, [&](std::ptrdiff_t t) {
-      return h[t] * gather(scans, p_.roots.points[t]).odd();
-    });
+    galpha_ -= sum_over(p_.root_count(), threads,
+                        [&](std::ptrdiff_t t) { return h[t] * gather(scans, p_.roots[t]).odd(); });
   }
-  const Scans<0> seen = scatter<0>(p_.row.decays, p_.roots.points, h, arena, threads);
+  const Scans<0> seen = scatter<0>(p_.row.decays, p_.roots, h, arena, threads);
   for_each_chunk(p_.row.finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t j = begin; j < end; ++j) {
       gr_[j] -= v[j] * (seen.right[0][j] + seen.left[0][j]);
@@ -54,7 +53,7 @@ void FormGradient::add(std::span<const double> u, std::span<const double> v, Are
 }
 
 void FormGradient::finish(Arena& arena, int threads) {
-  const Scans<0> seen = scatter<0>(p_.row.decays, p_.roots.points, at_roots_, arena, threads);
+  const Scans<0> seen = scatter<0>(p_.row.decays, p_.roots, at_roots_, arena, threads);
   for_each_chunk(p_.row.finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t j = begin; j < end; ++j) {
       gr_[j] = p_.peak * (gr_[j] + seen.right[0][j] + seen.left[0][j]);
@@ -63,7 +62,7 @@ void FormGradient::finish(Arena& arena, int threads) {
   if (!with_alpha_) return;
   const Scans<1> ones = scan_both<1>(p_.row.decays, {}, arena, threads);
   galpha_ += sum_over(p_.root_count(), threads, [&](std::ptrdiff_t t) {
-    return at_roots_[t] * gather(ones, p_.roots.points[t]).odd();
+    return at_roots_[t] * gather(ones, p_.roots[t]).odd();
   });
   galpha_ *= p_.peak;
 }
@@ -74,7 +73,7 @@ PermutationTangent PermutationTangent::make(const PermutedRow& p, std::span<cons
   const Scans<1> ones = scan_both<1>(p.row.decays, {}, arena, threads);
   std::span<double> db = arena.take<double>(p.root_count());
   for (std::ptrdiff_t t = 0; t < p.root_count(); ++t) {
-    const Point& root = p.roots.points[t];
+    const Point& root = p.roots[t];
     db[t] = gather(moved, root).even() + dalpha * gather(ones, root).odd();
   }
   return {dr, dalpha, db};
@@ -93,7 +92,7 @@ std::span<double> PermutationTangent::apply(const PermutedRow& p, std::span<cons
   for (std::ptrdiff_t i = 0; i < n; ++i) {
     double now = 0;
     if (i < p.root_count()) {
-      const Point& root = p.roots.points[i];
+      const Point& root = p.roots[i];
       now = p.peak * root.scale *
             (db[i] * gather(sums, root).even() - gather(moved, root).even() -
              dalpha * gather(scans, root).odd());
@@ -111,8 +110,8 @@ std::span<double> PermutationTangent::apply_transpose(const PermutedRow& p,
   const std::span<const double> h = root_differences(p, u, arena);
   std::span<double> moving = arena.take<double>(p.root_count());
   for (std::ptrdiff_t t = 0; t < p.root_count(); ++t) moving[t] = h[t] * db[t];
-  const Scans<1> seen = scatter<1>(p.row.decays, p.roots.points, h, arena, threads);
-  const Scans<0> moved = scatter<0>(p.row.decays, p.roots.points, moving, arena, threads);
+  const Scans<1> seen = scatter<1>(p.row.decays, p.roots, h, arena, threads);
+  const Scans<0> moved = scatter<0>(p.row.decays, p.roots, moving, arena, threads);
   std::span<double> out = arena.take<double>(n);
   for (std::ptrdiff_t j = 0; j < n; ++j) {
     const double even = seen.right[0][j] + seen.left[0][j];

@@ -13,17 +13,19 @@ namespace lapsum::cpu {
 /// A valid row with its operator; positions and elements at infinity stand aside.
 struct PermutedRow {
   const SortedRow& row;
-  Roots roots;
   Permutation finite;
-  double peak;  ///< 1 / (2 alpha)
+  std::span<const Point> roots;  ///< for derivatives alone
+  double peak;                   ///< 1 / (2 alpha)
 
-  static PermutedRow make(const SortedRow& row, double peak, Arena& arena, int threads) {
-    const Scans<0> ones = scan_both<0>(row.decays, {}, arena, threads);
-    const Roots roots = permutation_roots(row, ones, arena, threads);
-    return {row, roots, Permutation(row.decays, roots, arena, threads), peak};
+  static PermutedRow make(const SortedRow& row, double peak, bool with_roots, Arena& arena,
+                          int threads) {
+    const Roots roots = permutation_roots(row, arena, threads);
+    const Permutation finite(row.decays, roots, arena, threads);
+    if (!with_roots) return {row, finite, {}, peak};
+    return {row, finite, root_points(row.decays, roots, arena, threads), peak};
   }
 
-  std::ptrdiff_t root_count() const { return std::ssize(roots.points); }
+  std::ptrdiff_t root_count() const { return std::ssize(roots); }
 };
 
 /// The gradients in r (sorted order) and, if asked for, |alpha| of a sum of bilinear forms u^T P v:

@@ -227,40 +227,47 @@ std::span<Point> locate(const Decays& decays, std::span<const double> x, bool ti
 
 Roots solve_levels(const Decays& decays, const Scans<0>& ones, const RowLevels& k, Arena& arena,
                    int threads) {
-  Roots roots{arena.take<Point>(k.size()), arena.take<Threshold>(k.size())};
+  std::span<Threshold> roots = arena.take<Threshold>(k.size());
+  const WeightsRoom room(k.size(), arena);
   const Arena::Scope scope(arena);
   const SummedRow row = summed(decays, ones, arena, threads);
-  const WeightsRoom room(k.size(), arena);
   const Located at = locate_levels(row, k, room.lefts, arena, threads);
-  solve_thresholds(
-      row, k, at, threads,
-      [&](std::ptrdiff_t t, std::span<const double> anchor, std::span<const double> offset) {
-        for (std::size_t i = 0; i < anchor.size(); ++i) {
-          roots.b[static_cast<std::size_t>(t) + i] = {anchor[i], offset[i]};
-        }
-      });
-  const RootWeights weights = solve_root_weights(row, k, at, room, threads);
-  const InAlphas in_alphas(row.alpha);
+  const auto write = [&](std::ptrdiff_t t, std::span<const double> anchor,
+                         std::span<const double> offset) {
+    for (std::size_t i = 0; i < anchor.size(); ++i) {
+      roots[static_cast<std::size_t>(t) + i] = {anchor[i], offset[i]};
+    }
+  };
+  solve_thresholds(row, k, at, threads, write);
+  return {roots, solve_root_weights(row, k, at, room, threads)};
+}
+
+std::span<const Point> root_points(const Decays& decays, const Roots& roots, Arena& arena,
+                                   int threads) {
+  const std::ptrdiff_t n = decays.size();
+  const RootWeights& weights = roots.weights;
+  std::span<Point> points = arena.take<Point>(std::ssize(roots.b));
+  const InAlphas in_alphas(decays.alpha);
   const auto z = [&](double weight, double distance) {
     return weight > 0 ? std::min(in_alphas(distance), kMaxZ) : 0;
   };
-  for_each_chunk(k.size(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+  for_each_chunk(std::ssize(roots.b), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t t = begin; t < end; ++t) {
-      if (!inside(k[t], row.n)) {
-        roots.points[t] = std::isnan(k[t]) ? kUnknown : kNowhere;
+      const Threshold& b = roots.b[t];
+      if (!std::isfinite(b.anchor)) {
+        points[t] = std::isnan(b.anchor) ? kUnknown : kNowhere;
         continue;
       }
-      const auto c = static_cast<std::ptrdiff_t>(at.lefts[t]);
-      const Threshold& b = roots.b[t];
-      roots.points[t] = {c - 1,
-                         c > 0 ? z(weights.left[t], (b.anchor - row.r[c - 1]) + b.offset) : 0,
-                         c < row.n ? z(weights.right[t], (row.r[c] - b.anchor) - b.offset) : 0,
-                         weights.left[t],
-                         weights.right[t],
-                         weights.total[t]};
+      const auto c = static_cast<std::ptrdiff_t>(weights.lefts[t]);
+      points[t] = {c - 1,
+                   c > 0 ? z(weights.left[t], (b.anchor - decays.r[c - 1]) + b.offset) : 0,
+                   c < n ? z(weights.right[t], (decays.r[c] - b.anchor) - b.offset) : 0,
+                   weights.left[t],
+                   weights.right[t],
+                   weights.total[t]};
     }
   });
-  return roots;
+  return points;
 }
 
 void level_values(std::span<const double> sorted, double alpha, const RowLevels& k, Arena& arena,

@@ -64,27 +64,32 @@ Scans<Order> scatter(const Decays& decays, std::span<const Point> points, std::s
 std::span<Point> locate(const Decays& decays, std::span<const double> x, bool ties_left,
                         Arena& arena, int threads);
 
-/// Roots of the levels k, in any order: points b with LapSum(b) = k on the finite values of the
-/// row. A level outside (0, finite) gets an infinite b and a point without weight; NaN makes both
-/// NaN.
+/// Roots b of the levels k, in any order, on the finite values of the row: LapSum(b) = k. How many
+/// values lie left of each, and the weights of the two next to it: they sum to one over the row, in
+/// units of `total`, the sum of e^{-|b - r| / alpha}. A level outside (0, finite) has an infinite b
+/// and no weight; NaN makes all NaN.
+struct RootWeights {
+  std::span<const Index> lefts;
+  bool ascending;  ///< lefts never descend
+  std::span<const double> left, right, total;
+};
 struct Roots {
-  std::span<Point> points;
-  std::span<Threshold> b;
+  std::span<const Threshold> b;
+  RootWeights weights;
 };
 Roots solve_levels(const Decays& decays, const Scans<0>& ones, const RowLevels& k, Arena& arena,
                    int threads);
+
+/// Roots as points; those without weight are nowhere.
+std::span<const Point> root_points(const Decays& decays, const Roots& roots, Arena& arena,
+                                   int threads);
 
 /// The roots alone, each as one number: body(t, values) for those from t on, by several threads, all
 /// of them once and some once more, with what counts.
 void level_values(std::span<const double> sorted, double alpha, const RowLevels& k, Arena& arena,
                   int threads, const std::function<void(std::ptrdiff_t, std::span<double>)>& body);
 
-/// The weights alone: how many values lie left of each root, and the weights of the two next to it.
-struct RootWeights {
-  std::span<const Index> lefts;
-  bool ascending;  ///< lefts never descend
-  std::span<const double> left, right, total;
-};
+/// The weights alone.
 RootWeights level_weights(std::span<const double> sorted, double alpha, const RowLevels& k,
                           Arena& arena, int threads);
 
