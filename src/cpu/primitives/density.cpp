@@ -35,6 +35,19 @@ struct View {
   double sign, anchor, offset;
 };
 
+// at(from, to) for every vector of x, to the same place in `out`.
+template <class T, class At>
+HWY_INLINE void map_vectors(const T* x, std::ptrdiff_t n, T* out, At&& at) {
+  for_each_vector(
+      x, n, Element<T>::round(0),
+      [&](const T* from, std::ptrdiff_t i) HWY_ATTR { at(from, out + i); },
+      [&](const T* from, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
+        T last[kMaxLanes];
+        at(from, last);
+        std::copy_n(last, left, out + i);
+      });
+}
+
 template <class T>
 HWY_INLINE void wide_cdf_in(const T* x, std::ptrdiff_t n, double sign, const Threshold& b,
                             double alpha, T* p) {
@@ -48,14 +61,7 @@ HWY_INLINE void wide_cdf_in(const T* x, std::ptrdiff_t n, double sign, const Thr
     const V rest = hn::Sub(hn::Set(d, 1.0), half);
     store_narrow(d, hn::IfThenElse(hn::Gt(z, hn::Zero(d)), rest, half), to);
   };
-  for_each_vector(
-      x, n, Element<T>::round(0),
-      [&](const T* from, std::ptrdiff_t i) HWY_ATTR { at(from, p + i); },
-      [&](const T* from, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
-        T last[kMaxLanes];
-        at(from, last);
-        for (std::ptrdiff_t l = 0; l < left; ++l) p[i + l] = last[l];
-      });
+  map_vectors(x, n, p, at);
 }
 
 // The decays of a row in float lanes, for a threshold that one double can hold.
@@ -169,14 +175,7 @@ HWY_INLINE void log_cdf_in(const T* x, std::ptrdiff_t n, double sign, const Thre
       if (chosen[l] != 0) to[l] = Element<T>::round(chosen[l]);
     }
   };
-  for_each_vector(
-      x, n, Element<T>::round(0),
-      [&](const T* from, std::ptrdiff_t i) HWY_ATTR { at(from, log_p + i); },
-      [&](const T* from, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
-        T last[kMaxLanes];
-        at(from, last);
-        std::copy_n(last, left, log_p + i);
-      });
+  map_vectors(x, n, log_p, at);
 }
 
 HWY_INLINE V log_slope(D d, V z, V e) {
