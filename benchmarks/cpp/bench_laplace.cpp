@@ -22,7 +22,6 @@ void laplace(benchmark::State& state, Function function, bool positive) {
 BENCHMARK_CAPTURE(laplace, exp_abs, cpu::exp_abs, false)->Apply(lengths);
 BENCHMARK_CAPTURE(laplace, decay_loss, cpu::decay_loss, true)->Apply(lengths);
 BENCHMARK_CAPTURE(laplace, cdf, cpu::cdf, false)->Apply(lengths);
-BENCHMARK_CAPTURE(laplace, log_cdf, cpu::log_cdf, false)->Apply(lengths);
 
 }  // namespace
 }  // namespace lapsum::bench

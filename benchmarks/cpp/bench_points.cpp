@@ -7,14 +7,13 @@ namespace {
 
 void solve_levels(benchmark::State& state) {
   const std::vector<double> row = sorted_normals(state.range(0));
-  std::vector<double> levels(row.size());
-  for (std::size_t i = 0; i < levels.size(); ++i) levels[i] = double(i) + 0.5;
+  const auto levels = cpu::RowLevels::in_steps(0.5, state.range(0));
   cpu::Arena arena;
   const cpu::Decays decays = cpu::make_decays(row, alpha_of(state.range(1)), arena, 1);
   const cpu::Scans<0> ones = cpu::scan_both<0>(decays, {}, arena, 1);
   for (auto _ : state) {
     const cpu::Arena::Scope scope(arena);
-    benchmark::DoNotOptimize(cpu::solve_levels(decays, ones, levels, arena, 1).points.data());
+    benchmark::DoNotOptimize(cpu::solve_levels(decays, ones, levels, arena, 1).b.data());
   }
   count_elements(state);
 }
