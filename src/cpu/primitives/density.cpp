@@ -185,9 +185,10 @@ HWY_INLINE V log_slope(D d, V z, V e) {
   return hn::IfThenElseZero(hn::Lt(hn::Abs(z), inf), u);
 }
 
-template <bool kWithZ, Curve kCurve, class T>
+// e goes to `keep` if kKeep, 0 where a float would be denormal.
+template <bool kWithZ, Curve kCurve, bool kKeep, class T>
 HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double sign,
-                              const Threshold& b, double alpha) {
+                              const Threshold& b, double alpha, Work<T>* keep) {
   const D d;
   const View view(sign, b);
   const V rate = hn::Set(d, kLog2e / alpha);
@@ -196,11 +197,15 @@ HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double s
   V with_g = hn::Zero(d);
   V with_t = hn::Zero(d);
   V with_gt = hn::Zero(d);
-  const auto add = [&](const T* at, const T* g_at) HWY_ATTR {
+  const auto add = [&](const T* at, const T* g_at, [[maybe_unused]] Work<T>* to) HWY_ATTR {
     const V z = view.distance(d, load_wide(d, at));
     const V t = hn::Min(hn::Mul(hn::Abs(z), rate), hn::Set(d, decay.kZero));
     const V e = decay(d, t);
     const V with = load_wide(d, g_at);
+    if constexpr (kKeep) {
+      const bool all = sizeof(T) == sizeof(double);
+      store_narrow(d, all ? e : hn::IfThenElseZero(hn::Lt(t, hn::Set(d, decay.kFar)), e), to);
+    }
     total = hn::Add(total, e);
     with_g = hn::MulAdd(with, kCurve == Curve::cdf ? e : log_slope(d, z, e), with_g);
     if constexpr (kWithZ) {
@@ -212,48 +217,18 @@ HWY_INLINE DensitySums sum_in(const T* x, const T* g, std::ptrdiff_t n, double s
   // An element at infinity weighs nothing.
   for_each_vector(
       x, n, Element<T>::round(std::numeric_limits<double>::infinity()),
-      [&](const T* at, std::ptrdiff_t i) HWY_ATTR { add(at, g + i); },
+      [&](const T* at, std::ptrdiff_t i) HWY_ATTR { add(at, g + i, kKeep ? keep + i : keep); },
       [&](const T* at, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
         T last[kMaxLanes] = {};
+        Work<T> kept[kMaxLanes];
         for (std::ptrdiff_t l = 0; l < left; ++l) last[l] = g[i + l];
-        add(at, last);
+        add(at, last, kept);
+        if constexpr (kKeep) std::copy_n(kept, left, keep + i);
       });
   return {sum_of(total), sum_of(with_g), kLn2 * sum_of(with_t), kLn2 * sum_of(with_gt)};
 }
 
-template <class T>
-HWY_INLINE DensitySums wide_weigh_in(const T* x, const T* g, std::ptrdiff_t n, double sign,
-                                     const Threshold& b, double alpha, Work<T>* e) {
-  const D d;
-  const View view(sign, b);
-  const V rate = hn::Set(d, kLog2e / alpha);
-  const Decay<T, 0> decay;
-  V total = hn::Zero(d);
-  V with_g = hn::Zero(d);
-  const auto add = [&](const T* at, const T* g_at, Work<T>* to) HWY_ATTR {
-    const V z = view.distance(d, load_wide(d, at));
-    const V t = hn::Min(hn::Mul(hn::Abs(z), rate), hn::Set(d, decay.kZero));
-    const V weight = decay(d, t);
-    const bool all = sizeof(T) == sizeof(double);
-    const V normal = all ? weight : hn::IfThenElseZero(hn::Lt(t, hn::Set(d, decay.kFar)), weight);
-    store_narrow(d, normal, to);
-    total = hn::Add(total, weight);
-    with_g = hn::MulAdd(load_wide(d, g_at), weight, with_g);
-  };
-  Work<T> here[kMaxLanes];
-  for_each_vector(
-      x, n, Element<T>::round(std::numeric_limits<double>::infinity()),
-      [&](const T* at, std::ptrdiff_t i) HWY_ATTR { add(at, g + i, e ? e + i : here); },
-      [&](const T* at, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
-        T last[kMaxLanes] = {};
-        for (std::ptrdiff_t l = 0; l < left; ++l) last[l] = g[i + l];
-        add(at, last, here);
-        if (e) std::copy_n(here, left, e + i);
-      });
-  return {sum_of(total), sum_of(with_g)};
-}
-
-// The same in float lanes, for a threshold that one double can hold.
+// Total and g in float lanes, for a threshold that one double can hold.
 template <class T>
 HWY_INLINE DensitySums narrow_weigh_in(const T* x, const T* g, std::ptrdiff_t n, double sign,
                                        double b, double alpha, float* e) {
@@ -297,7 +272,8 @@ HWY_INLINE DensitySums weigh_in(const T* x, const T* g, std::ptrdiff_t n, double
       if (sums.total > kFaint) return sums;
     }
   }
-  return wide_weigh_in(x, g, n, sign, b, alpha, e);
+  if (e) return sum_in<false, Curve::cdf, true>(x, g, n, sign, b, alpha, e);
+  return sum_in<false, Curve::cdf, false>(x, g, n, sign, b, alpha, e);
 }
 
 template <Curve kCurve, class T>
@@ -376,9 +352,11 @@ HWY_INLINE void pull_weighed_in(const Work<T>* e, const T* g, std::ptrdiff_t n, 
   }                                                                                                \
   DensitySums sum_##T(const T* x, const T* g, std::ptrdiff_t n, double sign, const Threshold& b,   \
                       double alpha, bool with_z, Curve curve) {                                    \
-    if (curve == Curve::log_cdf) return sum_in<false, Curve::log_cdf>(x, g, n, sign, b, alpha);    \
-    if (with_z) return sum_in<true, Curve::cdf>(x, g, n, sign, b, alpha);                          \
-    return sum_in<false, Curve::cdf>(x, g, n, sign, b, alpha);                                     \
+    if (curve == Curve::log_cdf) {                                                                 \
+      return sum_in<false, Curve::log_cdf, false>(x, g, n, sign, b, alpha, nullptr);               \
+    }                                                                                              \
+    if (with_z) return sum_in<true, Curve::cdf, false>(x, g, n, sign, b, alpha, nullptr);          \
+    return sum_in<false, Curve::cdf, false>(x, g, n, sign, b, alpha, nullptr);                     \
   }                                                                                                \
   DensitySums weigh_##T(const T* x, const T* g, std::ptrdiff_t n, double sign, const Threshold& b, \
                         double alpha, Work<T>* e) {                                                \
