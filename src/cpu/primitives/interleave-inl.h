@@ -1,4 +1,4 @@
-// Rows to lanes of float and back: a matrix is transposed in blocks of four columns.
+// Rows to lanes of float or double and back: a matrix is transposed in blocks of 128 bits.
 // Included once per instruction set, after hwy/highway.h.
 #if defined(LAPSUM_INTERLEAVE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAPSUM_INTERLEAVE_INL_H
@@ -34,27 +34,29 @@ HWY_INLINE void store_block(D, hn::Vec<D> v, T* x) {
   hn::StoreU(hn::BitCast(stored, v), stored, reinterpret_cast<Stored<T>*>(x));
 }
 
-// Blocks of four lanes each, from at(0), at(kStep), ... and to them.
-template <int kStep, class D, class At>
-HWY_INLINE hn::Vec<D> load_blocks(D d, const At& at, int first = 0) {
-  if constexpr (hn::MaxLanes(d) <= 4) {
+// Lanes in a block, and columns that are transposed together.
+template <class D>
+inline constexpr int kInBlock = 16 / sizeof(hn::TFromD<D>);
+
+// Blocks from at(first), at(first + kInBlock), ... and to them.
+template <class D, class At>
+HWY_INLINE hn::Vec<D> load_blocks(D d, const At& at, int first) {
+  if constexpr (hn::MaxLanes(d) <= kInBlock<D>) {
     return load_block(d, at(first));
   } else {
     const hn::Half<D> half;
-    constexpr int kBlocks = static_cast<int>(hn::MaxLanes(half)) / 4;
-    return hn::Combine(d, load_blocks<kStep>(half, at, first + kBlocks * kStep),
-                       load_blocks<kStep>(half, at, first));
+    return hn::Combine(d, load_blocks(half, at, first + static_cast<int>(hn::MaxLanes(half))),
+                       load_blocks(half, at, first));
   }
 }
-template <int kStep, class D, class At>
-HWY_INLINE void store_blocks(D d, hn::Vec<D> v, const At& at, int first = 0) {
-  if constexpr (hn::MaxLanes(d) <= 4) {
+template <class D, class At>
+HWY_INLINE void store_blocks(D d, hn::Vec<D> v, const At& at, int first) {
+  if constexpr (hn::MaxLanes(d) <= kInBlock<D>) {
     store_block(d, v, at(first));
   } else {
     const hn::Half<D> half;
-    constexpr int kBlocks = static_cast<int>(hn::MaxLanes(half)) / 4;
-    store_blocks<kStep>(half, hn::LowerHalf(half, v), at, first);
-    store_blocks<kStep>(half, hn::UpperHalf(half, v), at, first + kBlocks * kStep);
+    store_blocks(half, hn::LowerHalf(half, v), at, first);
+    store_blocks(half, hn::UpperHalf(half, v), at, first + static_cast<int>(hn::MaxLanes(half)));
   }
 }
 
@@ -79,20 +81,27 @@ HWY_INLINE hn::Vec<D> get_lanes(D d, std::ptrdiff_t j, Get& get) {
   }
 }
 
-// Transposes the four by four floats of each block.
-template <class D, class Out>
-HWY_INLINE void transpose_blocks(D d, hn::Vec<D> a, hn::Vec<D> b, hn::Vec<D> c, hn::Vec<D> e,
-                                 Out out) {
-  const hn::RepartitionToWide<D> pairs;
-  const auto low_ab = hn::BitCast(pairs, hn::InterleaveLower(d, a, b));
-  const auto low_ce = hn::BitCast(pairs, hn::InterleaveLower(d, c, e));
-  const auto high_ab = hn::BitCast(pairs, hn::InterleaveUpper(d, a, b));
-  const auto high_ce = hn::BitCast(pairs, hn::InterleaveUpper(d, c, e));
-  out(hn::BitCast(d, hn::InterleaveLower(pairs, low_ab, low_ce)),
-      hn::BitCast(d, hn::InterleaveUpper(pairs, low_ab, low_ce)),
-      hn::BitCast(d, hn::InterleaveLower(pairs, high_ab, high_ce)),
-      hn::BitCast(d, hn::InterleaveUpper(pairs, high_ab, high_ce)));
+// Transposes the four by four floats of each block, or the two by two doubles.
+template <class D>
+HWY_INLINE void transpose_blocks(D d, hn::Vec<D>* v) {
+  const auto low = hn::InterleaveLower(d, v[0], v[1]);
+  const auto high = hn::InterleaveUpper(d, v[0], v[1]);
+  if constexpr (kInBlock<D> == 2) {
+    v[0] = low;
+    v[1] = high;
+  } else {
+    const hn::RepartitionToWide<D> pairs;
+    const auto low_first = hn::BitCast(pairs, low);
+    const auto high_first = hn::BitCast(pairs, high);
+    const auto low_last = hn::BitCast(pairs, hn::InterleaveLower(d, v[2], v[3]));
+    const auto high_last = hn::BitCast(pairs, hn::InterleaveUpper(d, v[2], v[3]));
+    v[0] = hn::BitCast(d, hn::InterleaveLower(pairs, low_first, low_last));
+    v[1] = hn::BitCast(d, hn::InterleaveUpper(pairs, low_first, low_last));
+    v[2] = hn::BitCast(d, hn::InterleaveLower(pairs, high_first, high_last));
+    v[3] = hn::BitCast(d, hn::InterleaveUpper(pairs, high_first, high_last));
+  }
 }
+
 // body(j) for columns [j, j + kCount) that cover [0, n), the last ones twice if need be; false if n
 // is less than that.
 template <std::ptrdiff_t kCount, class Body>
@@ -110,21 +119,18 @@ template <class D, class T, class Put>
 HWY_INLINE void interleave(D d, const T* const* rows, std::ptrdiff_t n, Put put) {
 #if HWY_TARGET != HWY_SCALAR
   constexpr std::ptrdiff_t kEach = kInLane<T>;
-  const bool done = cover<4 * kEach>(n, [&](std::ptrdiff_t j) HWY_ATTR {
+  constexpr int kColumns = kInBlock<D>;
+  const bool done = cover<kColumns * kEach>(n, [&](std::ptrdiff_t j) HWY_ATTR {
     const auto at = [&](int l) { return rows[l] + j; };
-    transpose_blocks(d, load_blocks<4>(d, at, 0), load_blocks<4>(d, at, 1),
-                     load_blocks<4>(d, at, 2), load_blocks<4>(d, at, 3),
-                     [&](auto v0, auto v1, auto v2, auto v3) HWY_ATTR {
-                       put_lanes<T>(d, v0, j, put);
-                       put_lanes<T>(d, v1, j + kEach, put);
-                       put_lanes<T>(d, v2, j + 2 * kEach, put);
-                       put_lanes<T>(d, v3, j + 3 * kEach, put);
-                     });
+    hn::Vec<D> v[kColumns];
+    for (int c = 0; c < kColumns; ++c) v[c] = load_blocks(d, at, c);
+    transpose_blocks(d, v);
+    for (int c = 0; c < kColumns; ++c) put_lanes<T>(d, v[c], j + c * kEach, put);
   });
   if (done) return;
 #endif
   for (std::ptrdiff_t j = 0; j < n; ++j) {
-    HWY_ALIGN float v[hn::MaxLanes(d)];
+    HWY_ALIGN hn::TFromD<D> v[hn::MaxLanes(d)];
     for (std::size_t l = 0; l < hn::MaxLanes(d); ++l) v[l] = to_work(rows[l][j]);
     put(j, hn::Load(d, v));
   }
@@ -135,16 +141,13 @@ template <class D, class T, class Get>
 HWY_INLINE void separate(D d, std::ptrdiff_t n, Get get, T* const* rows) {
 #if HWY_TARGET != HWY_SCALAR
   constexpr std::ptrdiff_t kEach = kInLane<T>;
-  const bool done = cover<4 * kEach>(n, [&](std::ptrdiff_t j) HWY_ATTR {
+  constexpr int kColumns = kInBlock<D>;
+  const bool done = cover<kColumns * kEach>(n, [&](std::ptrdiff_t j) HWY_ATTR {
     const auto at = [&](int l) { return rows[l] + j; };
-    transpose_blocks(d, get_lanes<T>(d, j, get), get_lanes<T>(d, j + kEach, get),
-                     get_lanes<T>(d, j + 2 * kEach, get), get_lanes<T>(d, j + 3 * kEach, get),
-                     [&](auto v0, auto v1, auto v2, auto v3) HWY_ATTR {
-                       store_blocks<4>(d, v0, at, 0);
-                       store_blocks<4>(d, v1, at, 1);
-                       store_blocks<4>(d, v2, at, 2);
-                       store_blocks<4>(d, v3, at, 3);
-                     });
+    hn::Vec<D> v[kColumns];
+    for (int c = 0; c < kColumns; ++c) v[c] = get_lanes<T>(d, j + c * kEach, get);
+    transpose_blocks(d, v);
+    for (int c = 0; c < kColumns; ++c) store_blocks(d, v[c], at, c);
   });
   if (done) return;
 #endif

@@ -1,4 +1,4 @@
-// Rows laid out as floats for vectors, in two ways that come to the same bits: a tile has a row in
+// Rows laid out for vectors, in two ways that come to the same bits: a tile has a row in
 // each lane, a row alone goes through all lanes. A sum over a row is made of as many sums as there
 // are lanes, one for each place modulo their number, which are then added by halving.
 // Included once per instruction set, after hwy/highway.h and decay-inl.h.
@@ -74,6 +74,11 @@ HWY_INLINE Vector add_if(Mask mask, Vector sum, Vector v) {
 #endif
 }
 
+template <class Vector, class Mask>
+HWY_INLINE Vector max_if(Mask mask, Vector most, Vector v) {
+  return hn::IfThenElse(mask, hn::Max(most, v), most);
+}
+
 // A total over lanes, in all of them.
 template <class Number>
 HWY_INLINE Number halved(Number* lanes) {
@@ -135,40 +140,53 @@ class Entries {
 
   /// to = sign * rows, padded.
   template <class T>
-  HWY_INLINE void fill(const T* const* rows, VF sign, float padding, float* to) const {
+  HWY_INLINE void fill(const T* const* rows, const Work<T>* sign, Work<T> padding,
+                       Work<T>* to) const {
+    const hn::ScalableTag<Work<T>> d;
+    constexpr auto kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(d));
     if constexpr (kTile) {
-      interleave(DF(), rows, n_, [&](std::ptrdiff_t j, VF v) HWY_ATTR {
-        hn::StoreU(hn::Mul(sign, v), DF(), to + j * kWidth);
-      });
-    } else {
-      std::ptrdiff_t e = 0;
-      for (; e + kWidth <= n_; e += kWidth) {
-        hn::StoreU(hn::Mul(sign, load_elements(DF(), rows[0] + e)), DF(), to + e);
+      for (std::ptrdiff_t l = 0; l < kWidth; l += kLanes) {
+        const auto turn = hn::LoadU(d, sign + l);
+        interleave(d, rows + l, n_, [&](std::ptrdiff_t j, auto v) HWY_ATTR {
+          hn::StoreU(hn::Mul(turn, v), d, to + j * kWidth + l);
+        });
       }
-      const float turn = hn::GetLane(sign);
-      for (; e < n_; ++e) to[e] = turn * to_work(rows[0][e]);
+    } else {
+      const auto turn = hn::Set(d, sign[0]);
+      std::ptrdiff_t e = 0;
+      for (; e + kLanes <= n_; e += kLanes) {
+        hn::StoreU(hn::Mul(turn, load_elements(d, rows[0] + e)), d, to + e);
+      }
+      for (; e < n_; ++e) to[e] = sign[0] * to_work(rows[0][e]);
       pad(to, padding);
     }
   }
-  void pad(float* entries, float value) const {
+  template <class Number>
+  void pad(Number* entries, Number value) const {
     if constexpr (!kTile) std::fill(entries + n_, entries + count_, value);
   }
 
-  /// rows = value(e), for vectors of entries; rows without a place are left out.
+  /// rows = value(e, l), for vectors of entries from e on whose first lane is l; rows without a
+  /// place are left out.
   template <class Value, class T>
   HWY_INLINE void bring_home(Value value, std::span<T* const> rows, Arena& arena) const {
+    const hn::ScalableTag<Work<T>> d;
+    constexpr auto kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(d));
     if constexpr (kTile) {
       T* nowhere = arena.take<T>(n_).data();
       T* to[kWidth];
       for (std::size_t l = 0; l < kWidth; ++l)
         to[l] = l < rows.size() && rows[l] ? rows[l] : nowhere;
-      separate(DF(), n_, [&](std::ptrdiff_t j) HWY_ATTR { return value(j * kWidth); }, to);
+      for (std::ptrdiff_t l = 0; l < kWidth; l += kLanes) {
+        const auto get = [&](std::ptrdiff_t j) HWY_ATTR { return value(j * kWidth + l, l); };
+        separate(d, n_, get, to + l);
+      }
     } else if (rows[0]) {
       std::ptrdiff_t e = 0;
-      for (; e + kWidth <= n_; e += kWidth) store_elements(DF(), value(e), rows[0] + e);
+      for (; e + kLanes <= n_; e += kLanes) store_elements(d, value(e, 0), rows[0] + e);
       if (e == n_) return;
-      T last[kWidth];
-      store_elements(DF(), value(e), last);
+      T last[kLanes];
+      store_elements(d, value(e, 0), last);
       std::copy_n(last, n_ - e, rows[0] + e);
     }
   }
@@ -184,26 +202,44 @@ class Entries {
   template <class Vector, int kCount, class Body>
   HWY_INLINE Sums<Vector, kCount> add_up(Body body) const {
     using Part = Sums<Vector, kCount>;
+    // Long chains of equal terms drift.
+    constexpr std::ptrdiff_t kBlock = 32 * kWidth;
     if constexpr (kTile) {
       static_assert(kWidth % 2 == 0 || kWidth == 1);
       constexpr std::ptrdiff_t kTogether = std::min<std::ptrdiff_t>(kWidth, 2);
-      const std::ptrdiff_t whole = n_ / kWidth * kWidth;
       Part parts[kWidth];
       for (std::ptrdiff_t place = 0; place < kWidth; place += kTogether) {
-        Part one, two;
-        for (std::ptrdiff_t j = place; j < whole; j += kWidth) {
-          body(one, j * kWidth);
-          if constexpr (kTogether == 2) body(two, (j + 1) * kWidth);
+        Part one, two, more_one, more_two;
+        for (std::ptrdiff_t begin = 0; begin < n_; begin += kBlock) {
+          if (begin > 0) {
+            more_one += one;
+            more_two += two;
+            one = two = Part();
+          }
+          const std::ptrdiff_t end = std::min(n_, begin + kBlock);
+          std::ptrdiff_t j = begin + place;
+          for (; j + kTogether <= end; j += kWidth) {
+            body(one, j * kWidth);
+            if constexpr (kTogether == 2) body(two, (j + 1) * kWidth);
+          }
+          if (j < end) body(one, j * kWidth);
         }
-        if (whole + place < n_) body(one, (whole + place) * kWidth);
-        if (kTogether == 2 && whole + place + 1 < n_) body(two, (whole + place + 1) * kWidth);
+        if (n_ > kBlock) {
+          one += more_one;
+          two += more_two;
+        }
         parts[place] = one;
         if constexpr (kTogether == 2) parts[place + 1] = two;
       }
       return halved(parts);
     } else {
       Part all;
-      for_each_vector([&](std::ptrdiff_t e) HWY_ATTR { body(all, e); });
+      for (std::ptrdiff_t begin = 0; begin < count_; begin += kBlock) {
+        const std::ptrdiff_t end = std::min(count_, begin + kBlock);
+        Part one;
+        for (std::ptrdiff_t e = begin; e < end; e += kWidth) body(one, e);
+        all += one;
+      }
       for (Vector& v : all.sum) v = spread_total(v);
       return all;
     }
@@ -217,6 +253,13 @@ class Entries {
   static HWY_INLINE VF largest(VF v) {
     if constexpr (kTile) return v;
     return hn::MaxOfLanes(DF(), v);
+  }
+  static HWY_INLINE Wide largest(const Wide& v) {
+    if constexpr (kTile) return v;
+    V most = v.half[0];
+    for (std::ptrdiff_t h = 1; h < kHalves; ++h) most = hn::Max(most, v.half[h]);
+    most = hn::MaxOfLanes(D(), most);
+    return wide([&](std::ptrdiff_t) HWY_ATTR { return most; });
   }
   static HWY_INLINE VF smallest(VF v) {
     if constexpr (kTile) return v;

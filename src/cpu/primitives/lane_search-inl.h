@@ -1,4 +1,5 @@
-// A rough search for thresholds, in floats: near enough for a few exact steps to end it.
+// A rough search for thresholds, in floats: near enough for a few exact steps to end it. Of rows of
+// double it sees the distances from their first values.
 // Included once per instruction set, after hwy/highway.h, its math and decay-inl.h.
 #if defined(LAPSUM_LANE_SEARCH_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAPSUM_LANE_SEARCH_INL_H
@@ -19,14 +20,17 @@ constexpr float kInf = std::numeric_limits<float>::infinity();
 
 HWY_INLINE VF floats(double v) { return hn::Set(DF(), static_cast<float>(v)); }
 
-template <bool kTile>
+template <bool kTile, class T>
 class LaneSearch {
+  using Number = Work<T>;
+  static constexpr bool kIsDouble = std::is_same_v<Number, double>;
+
  public:
-  template <class T>
   LaneSearch(Entries<kTile> entries, std::span<const Lane<T>> rows, std::ptrdiff_t n, Arena& arena)
       : entries_(entries),
         n_(static_cast<float>(n)),
-        r_(entries.template room<float>(arena)),
+        values_(entries.template room<Number>(arena)),
+        r_(floats_of(values_, arena)),
         u_(entries.template room<float>(arena)),
         w_(entries.template room<float>(arena)) {
     take(rows);
@@ -40,41 +44,57 @@ class LaneSearch {
     const MF near = hn::AllFalse(d, counted) ? wanted_ : hn::AndNot(count(counted), wanted_);
     const MF lost = hn::AndNot(counted, climb(near));
     if (!hn::AllFalse(d, lost)) climb(hn::AndNot(count(lost), lost));
+    if constexpr (kIsDouble) anchor_ = add(anchor_, origin_);
   }
 
   /// sign * x, padded with infinities.
-  const float* values() const { return r_; }
+  const Number* values() const { return values_; }
   const Wide& k() const { return k_; }
   const Wide& alpha() const { return alpha_; }
   const Wide& anchor() const { return anchor_; }
   const Wide& offset() const { return offset_; }
   MF wanted() const { return wanted_; }
-  /// The ends of gaps that are too wide to go on, else 0.
+  /// The ends of gaps that are too wide to go on, else 0; of rows of double they are not known.
   VF below() const { return below_; }
   VF above() const { return above_; }
 
  private:
-  template <class T>
+  float* floats_of(float* values, Arena&) const { return values; }
+  float* floats_of(double*, Arena& arena) const { return entries_.template room<float>(arena); }
+
   void take(std::span<const Lane<T>> rows) {
     const DF d;
     const T* from[kWidth];
     HWY_ALIGN double k[kWidth], alpha[kWidth];
-    HWY_ALIGN float sign[kWidth], first[kWidth], there[kWidth];
+    HWY_ALIGN Number sign[kWidth], first[kWidth];
+    HWY_ALIGN float there[kWidth];
     for (std::ptrdiff_t l = 0; l < kWidth; ++l) {
       const bool is_there = l < std::ssize(rows);
       const Lane<T>& row = rows[is_there ? static_cast<std::size_t>(l) : 0];
       from[l] = row.x;
       k[l] = row.k;
       alpha[l] = row.alpha;
-      sign[l] = static_cast<float>(row.sign);
+      sign[l] = static_cast<Number>(row.sign);
       first[l] = sign[l] * to_work(row.x[0]);
       there[l] = is_there || !kTile ? 1 : 0;
     }
     k_ = load_lanes(k);
     alpha_ = load_lanes(alpha);
     wanted_ = hn::Gt(hn::Load(d, there), hn::Zero(d));
-    entries_.fill(from, hn::Load(d, sign), first[0], r_);
-    const VF origin = hn::Load(d, first);
+    entries_.fill(from, sign, first[0], values_);
+    VF origin = hn::Zero(d);
+    if constexpr (kIsDouble) {
+      origin_ = load_lanes(first);
+      entries_.for_each_vector([&](std::ptrdiff_t e) HWY_ATTR {
+        const Wide moved = wide([&](std::ptrdiff_t h) HWY_ATTR {
+          return hn::Sub(hn::LoadU(D(), values_ + e + h * kHalf), origin_.half[h]);
+        });
+        hn::StoreU(narrowed(moved), d, r_ + e);
+      });
+      entries_.pad(values_, std::numeric_limits<double>::infinity());
+    } else {
+      origin = hn::Load(d, first);
+    }
     const float* const r_at = r_;
     const auto s =
         entries_.template add_up<VF, 2>([&](Sums<VF, 2>& sums, std::ptrdiff_t e) HWY_ATTR {
@@ -91,7 +111,7 @@ class LaneSearch {
     wanted_ = hn::And(wanted_, hn::Lt(square, floats(kMost)));
   }
 
-  // A first threshold: as if the row had a logistic distribution of its variance.
+  // A first threshold: as if the row had a normal distribution of its variance.
   void guess() {
     const DF d;
     const Wide whole = wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Floor(k_.half[h]); });
@@ -106,9 +126,16 @@ class LaneSearch {
     const VF share = hn::Min(hn::Max(hn::Mul(level, floats(1 / n_)), least), hn::Sub(one, least));
     const VF rest = hn::Sub(one, share);
     const VF square = hn::MulAdd(floats(2), hn::Mul(alpha, alpha), variance_);
-    const VF width = hn::Mul(floats(1 / 1.7), hn::Sqrt(square));
-    const VF b = hn::MulAdd(width, hn::Log(d, hn::Div(share, rest)), mean_);
-    spacing_ = hn::Div(width, hn::Mul(floats(n_), hn::Mul(share, rest)));
+    // Winitzki's formula for erf gives the quantile within 0.005.
+    constexpr double kA = 0.147, kB = 2 / (3.14159265358979324 * kA);
+    const VF log = hn::Log(d, hn::Mul(floats(4), hn::Mul(share, rest)));
+    const VF t = hn::MulAdd(floats(0.5), log, floats(kB));
+    const VF root = hn::Sqrt(hn::NegMulAdd(log, floats(1 / kA), hn::Mul(t, t)));
+    const VF quantile = hn::Sqrt(hn::Mul(floats(2), hn::Max(hn::Zero(d), hn::Sub(root, t))));
+    const VF width = hn::Sqrt(square);
+    const VF b = hn::MulAdd(width, hn::CopySign(quantile, hn::Sub(share, rest)), mean_);
+    // As if it were logistic, with heavier tails.
+    spacing_ = hn::Div(hn::Mul(floats(1 / 1.7), width), hn::Mul(floats(n_), hn::Mul(share, rest)));
     const auto is_inside = [&](VF v, double low, double high) HWY_ATTR {
       return hn::And(hn::Gt(v, floats(low)), hn::Lt(v, floats(high)));
     };
@@ -206,8 +233,10 @@ class LaneSearch {
     constexpr double kMost = 1900;  // beyond these octaves nothing is left of doubles half way
     const MF far = hn::And(wanted, hn::Gt(gap, floats(kMost)));
     wanted_ = hn::AndNot(far, wanted_);
-    below_ = hn::IfThenElse(far, low, below_);
-    above_ = hn::IfThenElse(far, high, above_);
+    if constexpr (!kIsDouble) {
+      below_ = hn::IfThenElse(far, low, below_);
+      above_ = hn::IfThenElse(far, high, above_);
+    }
     return hn::And(wanted, hn::Gt(gap, floats(90)));
   }
 
@@ -285,13 +314,14 @@ class LaneSearch {
       hn::StoreU(hn::BitCast(d, hn::Add(up, octaves)), d, u_at + e);
       hn::StoreU(hn::BitCast(d, hn::Sub(down, octaves)), d, w_at + e);
     });
-    entries_.pad(w_, 0);
+    entries_.pad(w_, 0.0f);
   }
 
   Entries<kTile> entries_;
   float n_;
+  Number* values_;
   float *r_, *u_, *w_;
-  Wide k_, alpha_, anchor_, offset_;
+  Wide k_, alpha_, origin_, anchor_, offset_;
   VF whole_, fraction_, rate_, mean_, variance_, spacing_, b_;
   VF below_ = hn::Zero(DF()), above_ = hn::Zero(DF());
   MF wanted_, narrow_;

@@ -5,25 +5,29 @@
 #include <algorithm>
 #include <array>
 #include <span>
-#include <type_traits>
 
+#include "cpu/primitives/glance.h"
 #include "cpu/primitives/lanes.h"
 #include "cpu/primitives/masked_row.h"
 
 namespace lapsum::cpu {
 
-/// Whether lanes take rows of this type, and of this length.
+/// Whether lanes take rows of this length, if only some of them.
+inline bool fits_lanes(std::ptrdiff_t length) {
+  return length > 0 && length <= kMostLaneLength && lane_rows() > 0;
+}
 template <class T>
-inline constexpr bool kHasLanes = std::is_same_v<Work<T>, float>;
-template <class T>
-bool fits_lanes(std::ptrdiff_t length) {
-  return kHasLanes<T> && length > 0 && length <= kLaneLength && lane_rows() > 0;
+bool suits_lanes(const T* x, std::ptrdiff_t n, double alpha) {
+  if (n <= kLaneLength) return true;
+  constexpr std::ptrdiff_t kStep = 8;
+  constexpr double kNarrow = 0.005;
+  return alpha * alpha >= kNarrow * kNarrow * glance_moments(x, n, kStep, 1).variance;
 }
 
 // The mask of a row whose threshold lies in a wide gap: p is 0 or 1 to the last bit.
 template <class T>
-void choose_below(const MaskedRow<T>& row, float below, T* p) {
-  const auto sign = static_cast<float>(row.orientation.sign);
+void choose_below(const MaskedRow<T>& row, Work<T> below, T* p) {
+  const auto sign = static_cast<Work<T>>(row.orientation.sign);
   const T zero = Element<T>::round(0), one = Element<T>::round(1);
   for (std::ptrdiff_t j = 0; j < row.n; ++j) p[j] = sign * to_work(row.x[j]) <= below ? one : zero;
 }
@@ -43,14 +47,18 @@ void solve_short_rows(Rows<const T> x, const Levels& k, const PerRow& alpha, Thr
   const auto on_group = [&](std::ptrdiff_t group, Arena& arena, int) {
     const std::ptrdiff_t first = group * most, count = std::min(most, all - first);
     std::array<Lane<T>, kMostLanes> lanes;
-    for (std::ptrdiff_t l = 0; l < count; ++l) {
-      const std::ptrdiff_t at = first + l, i = at / levels;
+    std::array<std::ptrdiff_t, kMostLanes> place;
+    std::ptrdiff_t together = 0, alone = count;
+    for (std::ptrdiff_t at = first; at < first + count; ++at) {
+      const std::ptrdiff_t i = at / levels;
       const Orientation o(alpha[i], order);
+      const std::ptrdiff_t l = suits_lanes(x[i], x.length, o.alpha) ? together++ : --alone;
       lanes[l] = {x[i], o.sign, k[i][at % levels], o.alpha, p.data ? p[at] : nullptr};
+      place[l] = at;
     }
-    solve_lanes(std::span(lanes).first(static_cast<std::size_t>(count)), x.length, arena);
+    solve_lanes(std::span(lanes).first(static_cast<std::size_t>(together)), x.length, arena);
     for (std::ptrdiff_t l = 0; l < count; ++l) {
-      const std::ptrdiff_t at = first + l;
+      const std::ptrdiff_t at = place[l];
       Lane<T>& lane = lanes[l];
       if (!lane.solved) {
         const Arena::Scope scope(arena);

@@ -17,21 +17,24 @@ HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
 
 // Exact steps, from where the search has come: at b the decayed sums of both sides and the count
-// give the root as if no value lay between, as math::solve_interval does. The last step is so small
-// that the mask takes it to first order.
-template <bool kTile>
+// give the root as if no value lay between, as math::solve_interval does. If none does, or the step
+// is so small that they do not count, the decays at the root are those at b times a ratio.
+template <bool kTile, class T>
 class LaneSolve {
-  static constexpr double kSmall = 4e-5;
+  using Number = Work<T>;
+  static constexpr bool kIsDouble = std::is_same_v<Number, double>;
+  static constexpr double kSmall = kIsDouble ? 1e-8 : 4e-5;
+  static constexpr double kMost = 0.5 * (1 + kSmall);
 
  public:
-  LaneSolve(Entries<kTile> entries, const LaneSearch<kTile>& found, Arena& arena)
+  LaneSolve(Entries<kTile> entries, const LaneSearch<kTile, T>& found, Arena& arena)
       : entries_(entries),
         r_(found.values()),
-        p_(entries.template room<double>(arena)),
+        e_(entries.template room<double>(arena)),
         k_(found.k()),
         alpha_(found.alpha()),
-        anchor_(found.anchor()),
-        offset_(found.offset()),
+        anchor_(add(found.anchor(), found.offset())),
+        offset_(wide([](std::ptrdiff_t) HWY_ATTR { return hn::Zero(D()); })),
         below_(found.below()),
         above_(found.above()),
         wanted_(found.wanted()) {}
@@ -39,11 +42,11 @@ class LaneSolve {
   HWY_INLINE void run() {
     constexpr int kMostSteps = 4;
     for (int steps = 1;; ++steps) {
-      step_ = next_step();
+      const VF reach = find_step();
       const VF size = hn::Abs(narrowed(step_));
-      const MF small = hn::Le(size, floats(kSmall));
-      solved_ = hn::And(wanted_, small);
-      const MF going = hn::AndNot(small, hn::And(wanted_, hn::Lt(size, floats(1e30))));
+      const MF near = hn::Le(size, reach);
+      solved_ = hn::And(wanted_, near);
+      const MF going = hn::AndNot(near, hn::And(wanted_, hn::Lt(size, floats(1e30))));
       if (steps == kMostSteps || hn::AllFalse(DF(), going)) return;
       const Wide goes = widen(hn::IfThenElseZero(going, floats(1)));
       offset_ = wide([&](std::ptrdiff_t h) HWY_ATTR {
@@ -53,7 +56,6 @@ class LaneSolve {
     }
   }
 
-  template <class T>
   HWY_INLINE void write(std::span<Lane<T>> rows, Arena& arena) const {
     double anchor[kWidth], offset[kWidth];
     float solved[kWidth], below[kWidth], above[kWidth];
@@ -73,19 +75,29 @@ class LaneSolve {
       masks |= to[l] != nullptr;
     }
     if (!masks) return;
-    const Wide step = step_;
-    const double* const p_at = p_;
-    const auto mask = [&](std::ptrdiff_t at) HWY_ATTR {
-      return narrowed(wide([&](std::ptrdiff_t h) HWY_ATTR {
-        const D d;
-        const V old = hn::LoadU(d, p_at + at + h * kHalf);
-        const V slope = hn::Min(old, hn::Sub(hn::Set(d, 1.0), old));
-        const V p = hn::MulAdd(slope, step.half[h], old);
-        // Denormal floats are slow and of no use.
-        return hn::IfThenElseZero(hn::Ge(p, hn::Set(d, 0x1p-125)), p);
-      }));
+    const D d;
+    const Wide on_right = ratio_;
+    const Wide on_left =
+        wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Div(hn::Set(d, 1.0), ratio_.half[h]); });
+    const double* const e_at = e_;
+    const auto mask = [&](std::ptrdiff_t at, std::ptrdiff_t h) HWY_ATTR {
+      const V e = hn::LoadU(d, e_at + at);
+      const auto is_left = is_marked(e);
+      const V ratio = hn::IfThenElse(is_left, on_left.half[h], on_right.half[h]);
+      return hn::MulAdd(e, ratio, hn::IfThenElseZero(is_left, hn::Set(d, 1.0)));
     };
-    entries_.bring_home(mask, std::span<T* const>(to, rows.size()), arena);
+    const auto value = [&](std::ptrdiff_t at, std::ptrdiff_t lane) HWY_ATTR {
+      if constexpr (kIsDouble) {
+        return mask(at, lane / kHalf);
+      } else {
+        return narrowed(wide([&](std::ptrdiff_t h) HWY_ATTR {
+          const V p = mask(at + h * kHalf, h);
+          // Denormal floats are slow and of no use.
+          return hn::IfThenElseZero(hn::Ge(p, hn::Set(d, 0x1p-125)), p);
+        }));
+      }
+    };
+    entries_.bring_home(value, std::span<T* const>(to, rows.size()), arena);
   }
 
  private:
@@ -93,22 +105,39 @@ class LaneSolve {
     return hn::MulAdd(alpha_.half[h], step_.half[h], offset_.half[h]);
   }
 
-  // How far the root is, in units of alpha. Leaves the mask as it is here.
-  HWY_INLINE Wide next_step() {
+  // Decays of values to the left bear a sign, even if they are zero.
+  static HWY_INLINE V marked(Lanes is_left, V e) { return hn::IfThenElse(is_left, hn::Neg(e), e); }
+  static HWY_INLINE Lanes is_marked(V e) {
+    const hn::RebindToSigned<D> di;
+    return hn::RebindMask(D(), hn::Lt(hn::BitCast(di, e), hn::Zero(di)));
+  }
+
+  // Sets how far the root is, in units of alpha, and the decays from here; returns how far it may
+  // be to be met by them.
+  HWY_INLINE VF find_step() {
     const D d;
-    const float* const r_at = r_;
-    double* const p_at = p_;
+    const Number* const r_at = r_;
+    double* const e_at = e_;
     const Wide rate = wide([&](std::ptrdiff_t h)
                                HWY_ATTR { return hn::Div(hn::Set(d, kLog2e), alpha_.half[h]); });
+    // Of float rows the products are exact enough; else the differences are.
     const Wide start = wide([&](std::ptrdiff_t h) HWY_ATTR {
-      return hn::Mul(hn::Add(anchor_.half[h], offset_.half[h]), rate.half[h]);
+      const V from = kIsDouble ? offset_.half[h] : hn::Add(anchor_.half[h], offset_.half[h]);
+      return hn::Mul(from, rate.half[h]);
     });
+    Wide left_most = wide([](std::ptrdiff_t) HWY_ATTR { return hn::Zero(D()); });
+    Wide right_most = left_most;
     const auto s =
         entries_.template add_up<Wide, 3>([&](Sums<Wide, 3>& sums, std::ptrdiff_t at) HWY_ATTR {
           for (std::ptrdiff_t h = 0; h < kHalves; ++h) {
             const V r = load_wide(d, r_at + at + h * kHalf);
-            const V octaves = hn::NegMulAdd(r, rate.half[h], start.half[h]);
-            const Decay<float, 1> half;
+            V octaves;
+            if constexpr (kIsDouble) {
+              octaves = hn::MulAdd(hn::Sub(anchor_.half[h], r), rate.half[h], start.half[h]);
+            } else {
+              octaves = hn::NegMulAdd(r, rate.half[h], start.half[h]);
+            }
+            const Decay<T, 1> half;
             const V e = half(d, hn::Min(hn::Abs(octaves), hn::Set(d, half.kZero)));
             const auto is_left = hn::Ge(octaves, hn::Zero(d));
             V(&count)[kHalves] = sums.sum[0].half;
@@ -117,11 +146,18 @@ class LaneSolve {
             count[h] = add_if(is_left, count[h], hn::Set(d, 1.0));
             left[h] = add_if(is_left, left[h], e);
             right[h] = add_if(hn::Not(is_left), right[h], e);
-            const V p = hn::IfThenElse(is_left, hn::Sub(hn::Set(d, 1.0), e), e);
-            hn::StoreU(p, d, p_at + at + h * kHalf);
+            if constexpr (kIsDouble) {
+              V(&nearest_left)[kHalves] = left_most.half;
+              V(&nearest_right)[kHalves] = right_most.half;
+              nearest_left[h] = max_if(is_left, nearest_left[h], e);
+              nearest_right[h] = max_if(hn::Not(is_left), nearest_right[h], e);
+            }
+            hn::StoreU(marked(is_left, e), d, e_at + at + h * kHalf);
           }
         });
-    return wide([&](std::ptrdiff_t h) HWY_ATTR {
+    left_most = entries_.largest(left_most);
+    right_most = entries_.largest(right_most);
+    ratio_ = wide([&](std::ptrdiff_t h) HWY_ATTR {
       const V left = s.sum[1].half[h], right = s.sum[2].half[h];
       const V excess = hn::Mul(hn::Set(d, 0.5), hn::Sub(k_.half[h], s.sum[0].half[h]));
       // Where the product or the square underflows, a whole k has m = mean and others m = |excess|.
@@ -129,19 +165,30 @@ class LaneSolve {
       const V m = hn::Max(mean, hn::Sqrt(hn::MulAdd(excess, excess, hn::Mul(mean, mean))));
       const V sum = hn::Add(m, hn::Abs(excess));
       const auto up = hn::Gt(excess, hn::Zero(d));
-      const V step =
-          hn::Log(d, hn::Div(hn::IfThenElse(up, sum, left), hn::IfThenElse(up, right, sum)));
+      return hn::Div(hn::IfThenElse(up, sum, left), hn::IfThenElse(up, right, sum));
+    });
+    step_ = wide([&](std::ptrdiff_t h) HWY_ATTR {
+      const V step = hn::Log(d, ratio_.half[h]);
+      if constexpr (kIsDouble) return step;
       // Beyond, their fractions are not good to 2^-29.
       const auto in_range = hn::Le(hn::Abs(start.half[h]), hn::Set(d, 0x1p24));
       const V never = hn::Set(d, std::numeric_limits<double>::infinity());
       return hn::IfThenElse(in_range, step, never);
     });
+    if constexpr (!kIsDouble) return floats(kSmall);
+    return narrowed(wide([&](std::ptrdiff_t h) HWY_ATTR {
+      const V most = hn::Set(d, kMost);
+      const V ratio = ratio_.half[h];
+      const auto stay = hn::And(hn::Le(left_most.half[h], hn::Mul(most, ratio)),
+                                hn::Le(hn::Mul(right_most.half[h], ratio), most));
+      return hn::IfThenElse(stay, hn::Set(d, 1.0), hn::Set(d, kSmall));
+    }));
   }
 
   Entries<kTile> entries_;
-  const float* r_;
-  double* p_;
-  Wide k_, alpha_, anchor_, offset_, step_;
+  const Number* r_;
+  double* e_;
+  Wide k_, alpha_, anchor_, offset_, step_, ratio_;
   VF below_, above_;
   MF wanted_, solved_;
 };
@@ -166,6 +213,7 @@ HWY_INLINE void solve_lanes_in(std::span<Lane<T>> rows, std::ptrdiff_t n, Arena&
     solve_lanes_in(rows, n, arena, layout);                                                \
   }
 LAPSUM_LANES_OF(float)
+LAPSUM_LANES_OF(double)
 LAPSUM_LANES_OF(Half)
 LAPSUM_LANES_OF(Bfloat16)
 #undef LAPSUM_LANES_OF
@@ -186,6 +234,7 @@ std::ptrdiff_t lane_rows() { return HWY_DYNAMIC_DISPATCH(lane_rows_all)(); }
     HWY_DYNAMIC_DISPATCH(solve_##T)(rows, n, arena, layout);                                 \
   }
 LAPSUM_LANES_OF(float)
+LAPSUM_LANES_OF(double)
 LAPSUM_LANES_OF(Half)
 LAPSUM_LANES_OF(Bfloat16)
 #undef LAPSUM_LANES_OF

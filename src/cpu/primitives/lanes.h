@@ -1,4 +1,4 @@
-// Short rows of float or a half type, several at a time: their thresholds, and their masks at them.
+// Short rows, several at a time: their thresholds, and their masks at them.
 // Which rows are solved together, and how many, does not change a bit of a row's result.
 #pragma once
 
@@ -6,18 +6,22 @@
 #include <span>
 
 #include "cpu/primitives/arena.h"
+#include "cpu/primitives/element.h"
 #include "lapsum/rows.h"
 
 namespace lapsum::cpu {
 
-/// The longest row for which this is the faster way. What masks of normal rows cost in a tile, alone,
-/// and row by row as in threshold.h, in ns per row (benchmarks/cpp/bench_lanes.cpp):
-///   n, k = n / 2, alpha 0.5    64               256               1000
-///   AVX-512                    130  480  490    400  690   780    1830  2050  2370
-///   AVX2                       240  460  910    670  880  2030    2340  2350  5480
-/// A small alpha takes more looks: at 256 the ways meet at alpha = 0.001 and k = 5, where at 1000
-/// row by row takes 0.8 of the time; and tiles of heavy tails go at the pace of their hardest row.
+/// The longest rows for which this is the faster way; between the two, those whose alpha is not small
+/// against their spread, for a small one takes more looks. What masks of normal rows cost in a tile,
+/// alone, and row by row as in threshold.h, in ns per row with AVX-512, k = n / 2
+/// (benchmarks/cpp/bench_lanes.cpp):
+///   n                     64               256                1000
+///   float, alpha 0.1      110  430  450    330  610   790    1290  1310  1900
+///   float, alpha 0.001    200  590  570    440  780   840    1820  1900  1840
+///   double, alpha 0.1     140  600  480    520  920  1210    2140  2360  2820
+/// Tiles of heavy tails go at the pace of their hardest row.
 inline constexpr std::ptrdiff_t kLaneLength = 512;
+inline constexpr std::ptrdiff_t kMostLaneLength = 1024;
 
 /// No instruction set has more lanes of float than this.
 inline constexpr std::ptrdiff_t kMostLanes = 16;
@@ -38,14 +42,14 @@ struct Lane {
   T* p;
   Threshold b{};
   bool solved = false;
-  float below = 0, above = 0;
+  Work<T> below = 0, above = 0;
 };
 
 /// How rows are laid out: side by side, one per lane; or one after the other, each across the
 /// lanes.
 enum class Layout { shorter, tile, alone };
 
-/// Up to lane_rows() rows of n values each, n in [1, kLaneLength].
+/// Up to lane_rows() rows of n values each, n in [1, kMostLaneLength].
 template <class T>
 void solve_lanes(std::span<Lane<T>> rows, std::ptrdiff_t n, Arena& arena,
                  Layout layout = Layout::shorter);

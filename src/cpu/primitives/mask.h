@@ -53,12 +53,10 @@ template <class T>
 const Threshold* known_thresholds(Rows<const T> x, const Levels& k, const PerRow& alpha,
                                   const Threshold* saved, Threshold* keep,
                                   std::vector<Threshold>& own, Order order, Threads threads) {
-  if (saved || !fits_lanes<T>(x.length)) return saved;
+  if (saved || !fits_lanes(x.length)) return saved;
   if (!keep) own.resize(static_cast<std::size_t>(x.count * k.count()));
   Threshold* b = keep ? keep : own.data();
-  if constexpr (kHasLanes<T>) {
-    solve_short_rows(x, k, alpha, b, Rows<T>(), order, threads, [](auto&&...) {});
-  }
+  solve_short_rows(x, k, alpha, b, Rows<T>(), order, threads, [](auto&&...) {});
   return b;
 }
 
@@ -69,8 +67,8 @@ void mask(Rows<const T> x, const Levels& k, const PerRow& alpha, Rows<T> out, Th
   const auto body = [&](std::ptrdiff_t i, const MaskedRow<T>& row, Arena&, int inner) {
     fill_masks<Mask>(row, Rows<T>(out[i * k.count()], k.count(), x.length, out.stride), inner);
   };
-  if constexpr (Mask::is_cdf && kHasLanes<T>) {
-    if (fits_lanes<T>(x.length)) {
+  if constexpr (Mask::is_cdf) {
+    if (fits_lanes(x.length)) {
       const auto fill = [](const MaskedRow<T>& row, Rows<T> p) { fill_masks<Mask>(row, p, 1); };
       return solve_short_rows(x, k, alpha, keep, out, order, threads, fill);
     }

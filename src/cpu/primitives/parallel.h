@@ -87,10 +87,11 @@ void for_each_row(std::ptrdiff_t rows, std::ptrdiff_t length, int threads, Body&
   threads = usable_threads(threads);
   if (rows * length < 2 * kWorthAThread) threads = 1;
   const bool inside = std::min<std::ptrdiff_t>(threads, chunk_count(length)) > rows;
-  const std::ptrdiff_t grain =
-      std::max<std::ptrdiff_t>(1, 1024 / std::max<std::ptrdiff_t>(length, 1));
   const int outer = inside ? 1 : threads;
   const int inner = inside ? threads : 1;
+  // Neighbouring rows share lines of cache, their numbers more so; but no thread should wait long.
+  const std::ptrdiff_t grain = std::max<std::ptrdiff_t>(
+      1, std::min(kChunk / std::max<std::ptrdiff_t>(length, 1), rows / (8 * outer)));
   Scratch scratch(outer);
   parallel_for(
       rows, outer,
