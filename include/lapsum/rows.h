@@ -95,7 +95,7 @@ struct Threshold {
 /// The shortest row whose argsort soft_rank and soft_sort keep for their derivatives when asked to.
 /// Shorter rows of floats are sorted several at a time, which takes no longer than to read an order.
 template <class T>
-inline constexpr std::ptrdiff_t kArgsortFrom = std::is_same_v<T, float> ? 513 : 1;
+inline constexpr std::ptrdiff_t kArgsortFrom = std::is_same_v<T, float> ? 1025 : 1;
 
 /// Which end comes first: the smallest (rank 0, sorted ascending, top-k of the smallest) or the
 /// largest. A negative alpha reverses it.

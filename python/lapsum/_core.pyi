@@ -388,6 +388,6 @@ def weighted_soft_topk_jvp(x: Annotated[NDArray[numpy.float64], dict(shape=(None
 
 def simd_target() -> str: ...
 
-argsort_from_float32: int = 513
+argsort_from_float32: int = 1025
 
 argsort_from_float64: int = 1

@@ -9,9 +9,11 @@ from torch.autograd.graph import save_on_cpu, saved_tensors_hooks
 from torch.utils.checkpoint import checkpoint
 
 import lapsum
+from lapsum import _core
 from lapsum._torch import kernels
 
 OPERATIONS = (lapsum.soft_rank, lapsum.soft_sort)
+LONG = _core.argsort_from_float32  # shorter rows of float are sorted again
 VJPS = {lapsum.soft_rank: lapsum.soft_rank_vjp, lapsum.soft_sort: lapsum.soft_sort_vjp}
 every = pytest.mark.parametrize("op", OPERATIONS, ids=lambda op: op.__name__)
 
@@ -41,7 +43,7 @@ def ways(op, x, alpha=0.3, **options):
 
 @every
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("n", [512, 513, 3000])
+@pytest.mark.parametrize("n", [LONG - 1, LONG, 3000])
 @pytest.mark.parametrize("descending", [False, True])
 def test_gradients_have_the_bits_of_numpy_which_sorts_again(op, dtype, n, descending):
     x, g = batch(5, n, dtype), batch(1, n, dtype, seed=1).expand(5, n)
@@ -55,11 +57,11 @@ def test_gradients_have_the_bits_of_numpy_which_sorts_again(op, dtype, n, descen
 def test_what_is_kept(op):
     """4 bytes for an element of a long row, where a gradient is recorded, and nothing else."""
     for dtype, n, kept in (
-        (torch.float32, 512, False),
-        (torch.float32, 513, True),
+        (torch.float32, LONG - 1, False),
+        (torch.float32, LONG, True),
         (torch.float64, 8, True),
-        (torch.float16, 512, False),
-        (torch.bfloat16, 513, True),
+        (torch.float16, LONG - 1, False),
+        (torch.bfloat16, LONG, True),
     ):
         leaf = batch(4, n, dtype).requires_grad_()
         order = [(torch.int32, (4, n))] if kept else []
@@ -76,7 +78,7 @@ def test_what_is_kept(op):
 @every
 def test_the_order_is_the_argsort(op):
     kernel = kernels.KERNELS[op.__name__]
-    x = batch(3, 700)
+    x = batch(3, LONG + 100)
     for descending in (False, True):
         _, order = kernel.value([x, 0.3], [descending], 1, keep=True)
         want = torch.sort(x, dim=-1, descending=descending, stable=True).indices
@@ -91,12 +93,12 @@ def test_a_backward_pass_reads_the_order(op):
     def reversed_order(t):
         return t.flip(-1).contiguous() if t.dtype == torch.int32 else t
 
-    leaf = batch(2, 700).requires_grad_()
+    leaf = batch(2, LONG + 100).requires_grad_()
     with saved_tensors_hooks(lambda t: t, reversed_order):
         for y in ways(op, leaf):
             with pytest.raises(ValueError, match=rf"{op.__name__}_vjp: argsort must be that of x"):
                 y.sum().backward()
-        short = op(leaf[:, :512], 0.3)
+        short = op(leaf[:, : LONG - 1], 0.3)
     short.sum().backward()
     assert torch.isfinite(leaf.grad).all()
 
@@ -104,21 +106,23 @@ def test_a_backward_pass_reads_the_order(op):
 @every
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_types_in_blocks_of_rows(op, dtype, monkeypatch):
-    leaf = batch(7, 600, dtype).requires_grad_()
+    n = LONG + 50
+    leaf = batch(7, n, dtype).requires_grad_()
     wide = leaf.detach().float().requires_grad_()
-    g = batch(1, 600, dtype, seed=1).expand(7, 600)
+    g = batch(1, n, dtype, seed=1).expand(7, n)
     want = torch.autograd.grad(op(wide, 0.3), wide, g.float())[0].to(dtype)
-    monkeypatch.setattr(kernels, "_BLOCK", 2 * 600)
+    monkeypatch.setattr(kernels, "_BLOCK", 2 * n)
     got = torch.autograd.grad(op(leaf, 0.3), leaf, g)[0]
     torch.testing.assert_close(got, want, rtol=0, atol=0, equal_nan=True)
 
 
 @every
 def test_rows_of_different_lengths(op):
-    lengths = [700, 512, 513, 0, 1, 650]
-    x = batch(6, 700, torch.float32)
+    width = LONG + 100
+    lengths = [width, LONG - 1, LONG, 0, 1, LONG + 50]
+    x = batch(6, width, torch.float32)
     leaf = x.clone().requires_grad_()
-    g = batch(6, 700, seed=2).nan_to_num()
+    g = batch(6, width, seed=2).nan_to_num()
     alpha = torch.linspace(-0.3, 0.4, 6, dtype=torch.float64).requires_grad_()
     y = op(leaf, alpha, lengths=torch.tensor(lengths))
     got, got_alpha = torch.autograd.grad(y, (leaf, alpha), g)
@@ -133,7 +137,8 @@ def test_rows_of_different_lengths(op):
 @every
 def test_every_way_to_a_gradient(op):
     """Hooks, recomputed activations, graphs, transforms and second derivatives agree."""
-    x, g = batch(3, 600), batch(3, 600, seed=1).nan_to_num(posinf=1, neginf=-1)
+    n = LONG + 50
+    x, g = batch(3, n), batch(3, n, seed=1).nan_to_num(posinf=1, neginf=-1)
     leaf = x.clone().requires_grad_()
 
     def soft(t):
@@ -172,9 +177,9 @@ def test_a_graph_that_is_trained_keeps_the_order(op):
         (node,) = [n for n in program.graph.nodes if n.target == torch.ops.lapsum.value.default]
         return node.args[-1]
 
-    assert asked(513)
-    assert not asked(512)
+    assert asked(LONG)
+    assert not asked(LONG - 1)
     with torch.no_grad():
-        assert not asked(513)
+        assert not asked(LONG)
     length = torch.export.Dim("length", min=2, max=4096)
-    assert not asked(513, dynamic_shapes={"x": {1: length}})  # it may be short as well
+    assert not asked(LONG, dynamic_shapes={"x": {1: length}})  # it may be short as well

@@ -1,6 +1,6 @@
 // Inside a narrow block the sum at value j is fall[j] times a plain prefix sum of w * rise, both ways
-// round alike; what comes from other blocks is added to the prefix sum. A wide block goes step by
-// step: its values are soon forgotten, so that roundings cannot add up.
+// round alike; what comes from other blocks is added to the prefix sum. In a wide block the decays
+// from value to value are multiplied: its values are soon forgotten, so that roundings cannot add up.
 // Highway compiles everything inside HWY_NAMESPACE once per instruction set.
 #include "cpu/primitives/block_scan.h"
 
@@ -47,6 +47,22 @@ class Running {
       const V added =
           kRight ? hn::IfThenZeroElse(outside, seen) : hn::IfThenElseZero(outside, seen);
       v = hn::Add(v, added);
+    }
+    return v;
+  }
+
+  /// The same if keep[l] is left of a sum on the way to lane l; keep becomes what is left of one that
+  /// comes from outside.
+  HWY_INLINE V decayed_sums(V v, V& keep) const {
+    const D d;
+    for (int i = 0; i < kSteps; ++i) {
+      const std::size_t step = std::size_t{1} << i;
+      const auto first = hn::FirstN(d, kRight ? step : kLanes - step);
+      const auto inside = kRight ? hn::Not(first) : first;
+      const V seen = hn::IfThenElseZero(inside, hn::TableLookupLanes(v, behind_[i]));
+      v = hn::MulAdd(keep, seen, v);
+      const V kept = hn::TableLookupLanes(keep, behind_[i]);
+      keep = hn::IfThenElse(inside, hn::Mul(keep, kept), keep);
     }
     return v;
   }
@@ -131,15 +147,45 @@ class Blocks {
   }
 
   HWY_INLINE double steps(std::ptrdiff_t b, double carry) const {
-    const std::ptrdiff_t count = decays_.end(b) - decays_.begin(b);
-    const std::ptrdiff_t first = kRight ? decays_.begin(b) : decays_.end(b) - 1;
-    const auto weight = [&](std::ptrdiff_t j) HWY_ATTR { return kOnes ? 1.0 : w_[j]; };
-    double sum = at_[first] = carry + weight(first);
-    for (std::ptrdiff_t i = 1; i < count; ++i) {
-      const std::ptrdiff_t j = kRight ? first + i : first - i;
-      at_[j] = sum = sum * grow_[j] + weight(j);
+    const std::ptrdiff_t begin = decays_.begin(b);
+    const std::ptrdiff_t end = decays_.end(b);
+    const std::ptrdiff_t whole = begin + (end - begin) / kLanes * kLanes;
+    // What comes from outside is seen at the first value; its decay, from there on, is 0.
+    if constexpr (kRight) {
+      double sum = decayed_vectors(begin, whole, carry, begin);
+      for (std::ptrdiff_t j = whole; j < end; ++j) sum = step(j, j == begin, sum);
+      return sum;
+    } else {
+      double sum = carry;
+      for (std::ptrdiff_t j = end; j-- > whole;) sum = step(j, j == end - 1, sum);
+      return decayed_vectors(begin, whole, sum, end - 1);
     }
-    return sum;
+  }
+
+  HWY_INLINE double step(std::ptrdiff_t j, bool is_first, double sum) const {
+    return at_[j] = (is_first ? sum : sum * grow_[j]) + (kOnes ? 1.0 : w_[j]);
+  }
+
+  HWY_INLINE double decayed_vectors(std::ptrdiff_t begin, std::ptrdiff_t end, double sum,
+                                    std::ptrdiff_t first) const {
+    const D d;
+    const Running<kRight> running;
+    const V one = hn::Set(d, 1.0);
+    V carry = hn::Set(d, sum);
+    for (std::ptrdiff_t i = begin; i < end; i += kLanes) {
+      const std::ptrdiff_t j = kRight ? i : begin + end - i - kLanes;
+      V keep = hn::LoadU(d, grow_ + j);
+      if (j <= first && first < j + kLanes) {
+        const auto all_but_last = hn::FirstN(d, kLanes - 1);
+        keep = kRight ? hn::IfThenElse(hn::FirstN(d, 1), one, keep)
+                      : hn::IfThenElse(all_but_last, keep, one);
+      }
+      const V sums = running.decayed_sums(kOnes ? one : hn::LoadU(d, w_ + j), keep);
+      const V all = hn::MulAdd(keep, carry, sums);
+      hn::StoreU(all, d, at_ + j);
+      carry = running.total(all);
+    }
+    return hn::GetLane(carry);
   }
 
   const Decays& decays_;

@@ -34,9 +34,11 @@ HWY_INLINE void store_block(D, hn::Vec<D> v, T* x) {
   hn::StoreU(hn::BitCast(stored, v), stored, reinterpret_cast<Stored<T>*>(x));
 }
 
-// Lanes in a block, and columns that are transposed together.
+// Lanes in a block, and columns that are transposed together; there are vectors of half a block.
 template <class D>
 inline constexpr int kInBlock = 16 / sizeof(hn::TFromD<D>);
+template <class D>
+inline constexpr bool kHasBlocks = hn::MaxLanes(D()) >= kInBlock<D>;
 
 // Blocks from at(first), at(first + kInBlock), ... and to them.
 template <class D, class At>
@@ -118,16 +120,18 @@ HWY_INLINE bool cover(std::ptrdiff_t n, Body body) {
 template <class D, class T, class Put>
 HWY_INLINE void interleave(D d, const T* const* rows, std::ptrdiff_t n, Put put) {
 #if HWY_TARGET != HWY_SCALAR
-  constexpr std::ptrdiff_t kEach = kInLane<T>;
-  constexpr int kColumns = kInBlock<D>;
-  const bool done = cover<kColumns * kEach>(n, [&](std::ptrdiff_t j) HWY_ATTR {
-    const auto at = [&](int l) { return rows[l] + j; };
-    hn::Vec<D> v[kColumns];
-    for (int c = 0; c < kColumns; ++c) v[c] = load_blocks(d, at, c);
-    transpose_blocks(d, v);
-    for (int c = 0; c < kColumns; ++c) put_lanes<T>(d, v[c], j + c * kEach, put);
-  });
-  if (done) return;
+  if constexpr (kHasBlocks<D>) {
+    constexpr std::ptrdiff_t kEach = kInLane<T>;
+    constexpr int kColumns = kInBlock<D>;
+    const bool done = cover<kColumns * kEach>(n, [&](std::ptrdiff_t j) HWY_ATTR {
+      const auto at = [&](int l) { return rows[l] + j; };
+      hn::Vec<D> v[kColumns];
+      for (int c = 0; c < kColumns; ++c) v[c] = load_blocks(d, at, c);
+      transpose_blocks(d, v);
+      for (int c = 0; c < kColumns; ++c) put_lanes<T>(d, v[c], j + c * kEach, put);
+    });
+    if (done) return;
+  }
 #endif
   for (std::ptrdiff_t j = 0; j < n; ++j) {
     HWY_ALIGN hn::TFromD<D> v[hn::MaxLanes(d)];
@@ -140,16 +144,18 @@ HWY_INLINE void interleave(D d, const T* const* rows, std::ptrdiff_t n, Put put)
 template <class D, class T, class Get>
 HWY_INLINE void separate(D d, std::ptrdiff_t n, Get get, T* const* rows) {
 #if HWY_TARGET != HWY_SCALAR
-  constexpr std::ptrdiff_t kEach = kInLane<T>;
-  constexpr int kColumns = kInBlock<D>;
-  const bool done = cover<kColumns * kEach>(n, [&](std::ptrdiff_t j) HWY_ATTR {
-    const auto at = [&](int l) { return rows[l] + j; };
-    hn::Vec<D> v[kColumns];
-    for (int c = 0; c < kColumns; ++c) v[c] = get_lanes<T>(d, j + c * kEach, get);
-    transpose_blocks(d, v);
-    for (int c = 0; c < kColumns; ++c) store_blocks(d, v[c], at, c);
-  });
-  if (done) return;
+  if constexpr (kHasBlocks<D>) {
+    constexpr std::ptrdiff_t kEach = kInLane<T>;
+    constexpr int kColumns = kInBlock<D>;
+    const bool done = cover<kColumns * kEach>(n, [&](std::ptrdiff_t j) HWY_ATTR {
+      const auto at = [&](int l) { return rows[l] + j; };
+      hn::Vec<D> v[kColumns];
+      for (int c = 0; c < kColumns; ++c) v[c] = get_lanes<T>(d, j + c * kEach, get);
+      transpose_blocks(d, v);
+      for (int c = 0; c < kColumns; ++c) store_blocks(d, v[c], at, c);
+    });
+    if (done) return;
+  }
 #endif
   for (std::ptrdiff_t j = 0; j < n; ++j) {
     T v[hn::MaxLanes(d)];

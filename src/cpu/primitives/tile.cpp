@@ -12,6 +12,7 @@
 // clang-format off: these must follow foreach_target.h
 #include <hwy/highway.h>
 #include "cpu/primitives/decay-inl.h"
+#include "cpu/primitives/interleave-inl.h"
 #include "cpu/primitives/intervals-inl.h"
 // clang-format on
 
@@ -48,10 +49,11 @@ class Kernel {
   static HWY_INLINE std::ptrdiff_t rows() { return kSingle ? 1 : lanes(); }
 
   // Entries for positions [-1, n], rounded up to a whole vector.
+  static HWY_INLINE std::ptrdiff_t size(std::ptrdiff_t n) { return (n + 2) * rows() + lanes(); }
   class Column {
    public:
-    Column(std::ptrdiff_t n, Arena& arena)
-        : data_(arena.take<double>((n + 2) * rows() + lanes()).data() + rows()) {}
+    explicit Column(double* begin) : data_(begin + rows()) {}
+    Column(std::ptrdiff_t n, Arena& arena) : Column(arena.take<double>(size(n)).data()) {}
 
     double* at(std::ptrdiff_t e) const { return data_ + e; }
     HWY_INLINE V operator[](std::ptrdiff_t e) const { return hn::LoadU(D(), data_ + e); }
@@ -59,7 +61,7 @@ class Kernel {
     HWY_INLINE void fill(std::ptrdiff_t position, double v) const {
       hn::StoreU(hn::Set(S(), v), S(), data_ + position * rows());
     }
-    HWY_INLINE V gather(VI position) const { return hn::GatherIndex(D(), data_, entry(position)); }
+    HWY_INLINE V gather(VI entries) const { return hn::GatherIndex(D(), data_, entries); }
 
    private:
     double* data_;
@@ -91,33 +93,47 @@ class Kernel {
 
   static HWY_INLINE hn::Vec<S> step(const double* at) { return hn::LoadU(S(), at); }
 
-  // Numbers of a float array laid out like the tile, and back; `at` are places in it.
-  static HWY_INLINE V read(const float* from, VFI at) {
-    return hn::PromoteTo(D(), hn::GatherIndex(F(), from, at));
-  }
-  static HWY_INLINE void write(VF v, float* to, VFI at, std::ptrdiff_t count) {
-    if (count >= lanes()) return hn::ScatterIndex(v, F(), to, at);
-    HWY_ALIGN float values[kMostTileRows];
-    HWY_ALIGN std::int32_t places[kMostTileRows];
-    hn::Store(v, F(), values);
-    hn::Store(at, FI(), places);
-    for (std::ptrdiff_t l = 0; l < count; ++l) to[places[l]] = values[l];
-  }
-  // Places of the entries from e on where position means index: row l at l * n + position.
-  static HWY_INLINE VFI places(std::ptrdiff_t e, std::ptrdiff_t n) {
-    const FI d;
-    if constexpr (kSingle) {
-      const VFI at = hn::Iota(d, static_cast<std::int32_t>(e));
-      return hn::Min(at, hn::Set(d, static_cast<std::int32_t>(n - 1)));
+  // Rows of a float array laid out like the tile.
+  template <class Float>
+  struct RowsOf {
+    RowsOf(Float* begin, std::ptrdiff_t n) {
+      for (std::ptrdiff_t l = 0; l < rows(); ++l) row[l] = begin + l * n;
     }
-    const auto start = hn::Mul(hn::Iota(d, 0), hn::Set(d, static_cast<std::int32_t>(n)));
-    return hn::Add(start, hn::Set(d, static_cast<std::int32_t>(e / rows())));
+    Float* row[kMostTileRows];
+  };
+
+  // body(e, v) for vectors of its entries, for some of them twice.
+  template <class Body>
+  static HWY_INLINE void read(const float* from, std::ptrdiff_t n, Body body) {
+    if constexpr (kSingle) {
+      std::ptrdiff_t e = 0;
+      for (; e + lanes() <= n; e += lanes()) body(e, hn::LoadU(F(), from + e));
+      if (e == n) return;
+      float last[kMostTileRows] = {};
+      std::copy_n(from + e, n - e, last);
+      body(e, hn::LoadU(F(), last));
+    } else {
+      const RowsOf<const float> all(from, n);
+      interleave(F(), all.row, n, [&](std::ptrdiff_t j, VF v) HWY_ATTR { body(j * rows(), v); });
+    }
+  }
+  // Entries, one after the other, to such an array.
+  static HWY_INLINE void write(const float* entries, std::ptrdiff_t n, float* to) {
+    if constexpr (kSingle) {
+      std::copy_n(entries, n, to);
+    } else {
+      const RowsOf<float> all(to, n);
+      const auto get = [&](std::ptrdiff_t j)
+                           HWY_ATTR { return hn::LoadU(F(), entries + j * rows()); };
+      separate(F(), n, get, all.row);
+    }
   }
 
   // Numbers to be sorted hold a key of 32 bits above an index of 30. They are compared as doubles, for
   // which there are more units: with this bit set, and keys of finite floats, none is odd or denormal.
   static constexpr std::uint64_t kNormal = std::uint64_t{1} << 62;
   static constexpr int kIndexBits = 30;
+  static constexpr std::int32_t kIndexMask = (std::int32_t{1} << kIndexBits) - 1;
   static constexpr std::uint64_t kBehindAll = kNormal | std::uint64_t{0xff800000} << kIndexBits;
   static constexpr std::ptrdiff_t kGroup = 8;
 
@@ -198,7 +214,9 @@ class Kernel {
     std::ptrdiff_t n;
     V sign, alpha;
     double* order;  // bits: the index of each value in its row, in the lower ones
-    Column r, keep, before, behind;
+    Column r, keep;
+    std::ptrdiff_t apart;  // of the next two
+    Column before, behind;
 
     Sorted(const Tile& tile, Arena& arena)
         : n(tile.n),
@@ -207,20 +225,31 @@ class Kernel {
           order(arena.take<double>(whole_groups(n) * rows() + lanes()).data()),
           r(n, arena),
           keep(n, arena),
-          before(n, arena),
-          behind(n, arena) {
+          apart(size(n)),
+          before(arena.take<double>(2 * apart).data()),
+          behind(before.at(-rows()) + apart) {
       sort(tile.x);
       scan();
     }
 
-    // Places of the values from e on in the unsorted tile.
-    HWY_INLINE VFI elements(std::ptrdiff_t e) const {
+    // Numbers of the values from e on, in a float array laid out like the tile; and to it.
+    HWY_INLINE V find(const float* from, std::ptrdiff_t e) const {
       const FI d;
       const auto low = hn::BitCast(d, hn::TruncateTo(FU(), bits(e)));
-      const auto index = hn::And(low, hn::Set(d, (1 << kIndexBits) - 1));
-      if constexpr (kSingle) return index;
+      const auto index = hn::And(low, hn::Set(d, kIndexMask));
       const auto start = hn::Mul(hn::Iota(d, 0), hn::Set(d, static_cast<std::int32_t>(n)));
-      return hn::Add(start, index);
+      const auto place = kSingle ? index : hn::Add(start, index);
+      return hn::PromoteTo(D(), hn::GatherIndex(F(), from, place));
+    }
+    HWY_INLINE void bring_home(VF v, std::ptrdiff_t e, float* to) const {
+      HWY_ALIGN float values[kMostTileRows];
+      hn::Store(v, F(), values);
+      const std::ptrdiff_t count = HWY_MIN(n * rows() - e, lanes());
+      for (std::ptrdiff_t l = 0; l < count; ++l) {
+        const auto index = static_cast<std::ptrdiff_t>(std::bit_cast<std::uint64_t>(order[e + l]) &
+                                                       std::uint64_t{kIndexMask});
+        to[(kSingle ? 0 : l * n) + index] = values[l];
+      }
     }
 
    private:
@@ -237,8 +266,8 @@ class Kernel {
       const FU d;
       const auto high = hn::Set(d, 0x80000000u);
       const VF factor = hn::DemoteTo(F(), sign);
-      for_each_vector(n, [&](std::ptrdiff_t e) HWY_ATTR {
-        const VF v = hn::Mul(factor, hn::GatherIndex(F(), x, places(e, n)));
+      read(x, n, [&](std::ptrdiff_t e, VF given) HWY_ATTR {
+        const VF v = hn::Mul(factor, given);
         const auto bits = hn::BitCast(d, hn::Add(v, hn::Zero(F())));  // -0 + 0 is +0
         const auto negative = hn::BitCast(d, hn::ShiftRight<31>(hn::BitCast(FI(), bits)));
         const auto key = hn::PromoteTo(DU(), hn::Xor(bits, hn::Or(negative, high)));
@@ -249,7 +278,7 @@ class Kernel {
       const std::ptrdiff_t whole = whole_groups(n);
       std::fill(order + n * rows(), order + whole * rows(), std::bit_cast<double>(kBehindAll));
       sort_network(order, whole);
-      if constexpr (kSingle) {  // so that elements() beyond the end are places too
+      if constexpr (kSingle) {  // so that indices beyond the end are in the row too
         hn::StoreU(hn::Zero(D()), D(), order + n);
       }
       for_each_vector(n, [&](std::ptrdiff_t e) HWY_ATTR {
@@ -291,25 +320,41 @@ class Kernel {
 
   // The interval of the level of every entry and its root, as in intervals.cpp.
   struct LevelRoots {
-    VI lefts;
+    VI before, behind;  // entries of the values around it
     hn::Mask<D> to_right;
-    V near_sum, far_sum, product, sum, m;
+    V product, sum, m;
+
+    HWY_INLINE V near_sum(const Sorted& at) const {
+      const VI apart = hn::Set(DI(), std::int64_t{at.apart});
+      return at.before.gather(near(hn::Add(behind, apart)));
+    }
+    HWY_INLINE V near_value(const Sorted& at) const { return at.r.gather(near(behind)); }
+
+   private:
+    HWY_INLINE VI near(VI to_the_right) const {
+      return hn::IfThenElse(hn::RebindMask(DI(), to_right), to_the_right, before);
+    }
   };
 
-  // body(e, roots) for the levels t + 1/2; `lefts` receives how many values lie left of each.
+  // body(e, roots) for the levels t + 1/2.
   template <class Body>
-  static HWY_INLINE void for_each_level(const Sorted& at, const Column& lefts, Body body) {
+  static HWY_INLINE void for_each_level(const Sorted& at, Arena& arena, Body body) {
     const D d;
+    const Column lefts(at.n, arena);  // how many values lie left of each level
+    const Column products(at.n, arena);
     const V half = hn::Set(d, 0.5);
     const V size = hn::Set(d, static_cast<double>(at.n));
     // Every value marks the first level beyond it; marks ascend, so the last one counts.
     for (std::ptrdiff_t t = 0; t <= at.n; ++t) lefts.fill(t, 0);
     lefts.set((at.n + 1) * rows(), hn::Zero(d));  // lanes beyond the row gather by it too
+    products.fill(-1, 0);
     for_each_vector(at.n, [&](std::ptrdiff_t e) HWY_ATTR {
       const V next = hn::Add(positions(e), hn::Set(d, 1.0));
-      const V lag = hn::Floor(hn::Mul(half, hn::Sub(at.behind[e], at.before[e])));
+      const V before = at.before[e];
+      const V lag = hn::Floor(hn::Mul(half, hn::Sub(at.behind[e], before)));
       const V first = hn::Min(hn::Max(hn::Add(next, lag), hn::Zero(d)), size);
-      mark(lefts, hn::ConvertTo(DI(), first), next, at.n * rows() - e);
+      mark(lefts, entry(hn::ConvertTo(DI(), first)), next, at.n * rows() - e);
+      products.set(e, hn::Mul(hn::Mul(before, at.behind[e + rows()]), at.keep[e]));
     });
     auto most = hn::Zero(S());
     for_each_step(at.n, [&](std::ptrdiff_t e) HWY_ATTR {
@@ -318,42 +363,24 @@ class Kernel {
     });
     for_each_vector(at.n, [&](std::ptrdiff_t e) HWY_ATTR {
       const V count = hn::Min(lefts[e], size);
-      const VI behind = hn::ConvertTo(DI(), count);
-      const VI before = hn::Sub(behind, hn::Set(DI(), 1));
-      const V left = at.before.gather(before);
-      const V right = at.behind.gather(behind);
+      const VI behind = entry(hn::ConvertTo(DI(), count));
+      const VI before = hn::Sub(behind, hn::Set(DI(), std::int64_t{rows()}));
       const V excess = hn::Sub(hn::Add(positions(e), half), count);
       const V a = hn::Abs(excess);
-      const V product = hn::Mul(hn::Mul(left, right), at.keep.gather(before));
+      const V product = products.gather(before);
       const V m = hn::Sqrt(hn::MulAdd(a, a, product));
-      const auto to_right = hn::Gt(excess, hn::Zero(d));
-      body(e, LevelRoots{behind, to_right, hn::IfThenElse(to_right, right, left),
-                         hn::IfThenElse(to_right, left, right), product, hn::Add(m, a), m});
+      body(e, LevelRoots{before, behind, hn::Gt(excess, hn::Zero(d)), product, hn::Add(m, a), m});
     });
   }
 
-  static HWY_INLINE void mark(const Column& to, VI position, V v, std::ptrdiff_t count) {
-    if constexpr (!kSingle) return hn::ScatterIndex(v, D(), to.at(0), entry(position));
+  // to[entries] = v, for `count` of them.
+  static HWY_INLINE void mark(const Column& to, VI entries, V v, std::ptrdiff_t count) {
+    if constexpr (!kSingle) return hn::ScatterIndex(v, D(), to.at(0), entries);
     HWY_ALIGN double values[kMostTileRows];
     HWY_ALIGN std::int64_t at[kMostTileRows];
     hn::Store(v, D(), values);
-    hn::Store(position, DI(), at);
+    hn::Store(entries, DI(), at);
     for (std::ptrdiff_t l = 0; l < HWY_MIN(count, lanes()); ++l) *to.at(at[l]) = values[l];
-  }
-
-  // to[lefts[t] + shift] += what[t] for every level t, in order.
-  static HWY_INLINE void add(const Column& what, const Column& lefts, std::ptrdiff_t shift,
-                             const Column& to, std::ptrdiff_t n) {
-    for (std::ptrdiff_t t = 0; t < n; ++t) {
-      const std::ptrdiff_t e = t * rows();
-      if constexpr (kSingle) {
-        *to.at(static_cast<std::ptrdiff_t>(*lefts.at(e)) + shift) += *what.at(e);
-      } else {
-        const VI position =
-            hn::Add(hn::ConvertTo(DI(), lefts[e]), hn::Set(DI(), std::int64_t{shift}));
-        hn::ScatterIndex(hn::Add(to.gather(position), what[e]), D(), to.at(0), entry(position));
-      }
-    }
   }
 
  public:
@@ -363,7 +390,7 @@ class Kernel {
     for_each_vector(tile.n, [&](std::ptrdiff_t e) HWY_ATTR {
       const V lag = hn::Sub(at.behind[e], at.before[e]);
       const V value = hn::MulAdd(half, lag, positions(e));
-      write(hn::DemoteTo(F(), value), rank, at.elements(e), tile.n * rows() - e);
+      at.bring_home(hn::DemoteTo(F(), value), e, rank);
     });
   }
 
@@ -374,7 +401,7 @@ class Kernel {
     const Column v(tile.n, arena);
     const Column sums_right(tile.n, arena);
     const Column sums_left(tile.n, arena);
-    for_each_vector(tile.n, [&](std::ptrdiff_t e) HWY_ATTR { v.set(e, read(g, at.elements(e))); });
+    for_each_vector(tile.n, [&](std::ptrdiff_t e) HWY_ATTR { v.set(e, at.find(g, e)); });
     auto right = hn::Zero(S());
     auto left = hn::Zero(S());
     for_each_step(tile.n, [&](std::ptrdiff_t e) HWY_ATTR {
@@ -389,45 +416,60 @@ class Kernel {
       const V both = hn::Add(hn::MulSub(v[e], at.before[e], sums_right[e]),
                              hn::MulSub(v[e], at.behind[e], sums_left[e]));
       const V value = hn::Mul(at.sign, hn::Mul(peak, both));
-      write(narrow(value), gx, at.elements(e), tile.n * rows() - e);
+      at.bring_home(narrow(value), e, gx);
     });
   }
 
   static void sort(const Tile& tile, float* sorted, Arena& arena) {
     const Sorted at(tile, arena);
-    const Column lefts(tile.n, arena);
-    for_each_level(at, lefts, [&](std::ptrdiff_t e, const LevelRoots& root) HWY_ATTR {
-      const V away = hn::Mul(at.alpha, log_ratio(root.sum, root.near_sum));
-      const VI step =
-          hn::IfThenElse(hn::RebindMask(DI(), root.to_right), hn::Zero(DI()), hn::Set(DI(), -1));
-      const V near = at.r.gather(hn::Add(root.lefts, step));
-      const V b = hn::Add(near, hn::IfThenElse(root.to_right, away, hn::Neg(away)));
-      write(narrow(hn::Mul(at.sign, b)), sorted, places(e, tile.n), tile.n * rows() - e);
+    // In two loops, so that neither waits long for what it has begun.
+    const Column sum(tile.n, arena);
+    const Column near_sum(tile.n, arena);
+    const Column near(tile.n, arena);
+    const Column unit(tile.n, arena);
+    for_each_level(at, arena, [&](std::ptrdiff_t e, const LevelRoots& root) HWY_ATTR {
+      sum.set(e, root.sum);
+      near_sum.set(e, root.near_sum(at));
+      near.set(e, root.near_value(at));
+      unit.set(e, hn::IfThenElse(root.to_right, at.alpha, hn::Neg(at.alpha)));
     });
+    float* const entries = arena.take<float>(tile.n * rows() + lanes()).data();
+    for_each_vector(tile.n, [&](std::ptrdiff_t e) HWY_ATTR {
+      const V b = hn::MulAdd(unit[e], log_ratio(sum[e], near_sum[e]), near[e]);
+      hn::StoreU(narrow(hn::Mul(at.sign, b)), F(), entries + e);
+    });
+    write(entries, tile.n, sorted);
   }
 
   static void sort_vjp(const Tile& tile, const float* g, float* gx, Arena& arena) {
     const std::ptrdiff_t n = tile.n;
     const Sorted at(tile, arena);
-    const Column lefts(n, arena);
+    const Column u(n, arena);
+    read(g, n, [&](std::ptrdiff_t e, VF v) HWY_ATTR { u.set(e, hn::PromoteTo(D(), v)); });
     const Column left(n, arena);
     const Column right(n, arena);
-    for_each_level(at, lefts, [&](std::ptrdiff_t e, const LevelRoots& root) HWY_ATTR {
-      const V twice = hn::Add(root.m, root.m);
-      const auto [near, far] =
-          root_shares(twice, root.sum, root.near_sum, root.far_sum, root.product);
-      const V u = read(g, places(e, n));
-      left.set(e, hn::Mul(u, hn::IfThenElse(root.to_right, far, near)));
-      right.set(e, hn::Mul(u, hn::IfThenElse(root.to_right, near, far)));
-    });
+    std::int64_t* const behind = arena.take<std::int64_t>(n * rows() + lanes()).data();
     const Column to_left(n, arena);
     const Column to_right(n, arena);
     for (std::ptrdiff_t j = -1; j <= n; ++j) {
       to_left.fill(j, 0);
       to_right.fill(j, 0);
     }
-    add(left, lefts, -1, to_left, n);
-    add(right, lefts, 0, to_right, n);
+    for_each_level(at, arena, [&](std::ptrdiff_t e, const LevelRoots& root) HWY_ATTR {
+      const V left_sum = at.before.gather(root.before);
+      const V right_sum = at.behind.gather(root.behind);
+      const V near_sum = hn::IfThenElse(root.to_right, right_sum, left_sum);
+      const V far_sum = hn::IfThenElse(root.to_right, left_sum, right_sum);
+      const V twice = hn::Add(root.m, root.m);
+      const auto [near, far] = root_shares(twice, root.sum, near_sum, far_sum, root.product);
+      left.set(e, hn::Mul(u[e], hn::IfThenElse(root.to_right, far, near)));
+      right.set(e, hn::Mul(u[e], hn::IfThenElse(root.to_right, near, far)));
+      hn::StoreU(root.behind, DI(), behind + e);
+    });
+    for (std::ptrdiff_t e = 0; e < n * rows(); ++e) {
+      *to_left.at(behind[e] - rows()) += *left.at(e);
+      *to_right.at(behind[e]) += *right.at(e);
+    }
     auto from_left = hn::Zero(S());
     auto from_right = hn::Zero(S());
     for_each_step(n, [&](std::ptrdiff_t e) HWY_ATTR {
@@ -438,8 +480,7 @@ class Kernel {
       hn::StoreU(from_right, S(), to_left.at(back));
     });
     for_each_vector(n, [&](std::ptrdiff_t e) HWY_ATTR {
-      const V sum = hn::Add(to_right[e], to_left[e]);
-      write(narrow(sum), gx, at.elements(e), n * rows() - e);
+      at.bring_home(narrow(hn::Add(to_right[e], to_left[e])), e, gx);
     });
   }
 };

@@ -11,7 +11,7 @@
 namespace lapsum::cpu {
 
 /// The longest row that a tile takes.
-inline constexpr std::ptrdiff_t kTileLength = 512;
+inline constexpr std::ptrdiff_t kTileLength = 1024;
 
 /// No instruction set has more lanes of double than this.
 inline constexpr int kMostTileRows = 8;
