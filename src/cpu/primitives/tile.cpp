@@ -43,7 +43,9 @@ HWY_INLINE VF narrow(V v) {
 // the same in both, and so are the bits.
 template <bool kSingle>
 class Kernel {
-  using S = hn::CappedTag<double, kSingle ? 1 : kMostTileRows>;
+  template <class Number>
+  using Step = std::conditional_t<kSingle, hn::CappedTag<Number, 1>, hn::Rebind<Number, D>>;
+  using S = Step<double>;
   using SU = hn::RebindToUnsigned<S>;
 
   static HWY_INLINE std::ptrdiff_t rows() { return kSingle ? 1 : lanes(); }
@@ -141,42 +143,46 @@ class Kernel {
     return (n + kGroup - 1) / kGroup * kGroup;
   }
 
-  static HWY_INLINE void exchange(hn::Vec<S>& a, hn::Vec<S>& b) {
-    const auto low = hn::Min(a, b);
+  template <class V>
+  static HWY_INLINE void exchange(V& a, V& b) {
+    const V low = hn::Min(a, b);
     b = hn::Max(a, b);
     a = low;
   }
 
-  static HWY_INLINE void sort_group(double* keys) {
+  template <class Number>
+  static HWY_INLINE void sort_group(Number* keys) {
+    const Step<Number> d;
     constexpr int kPairs[][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6},
                                  {5, 7}, {1, 2}, {5, 6}, {0, 4}, {1, 5}, {2, 6}, {3, 7},
                                  {2, 4}, {3, 5}, {1, 2}, {3, 4}, {5, 6}};
     const std::ptrdiff_t w = rows();
-    hn::Vec<S> v[kGroup];
-    for (std::ptrdiff_t i = 0; i < kGroup; ++i) v[i] = hn::LoadU(S(), keys + i * w);
+    hn::Vec<Step<Number>> v[kGroup];
+    for (std::ptrdiff_t i = 0; i < kGroup; ++i) v[i] = hn::LoadU(d, keys + i * w);
     for (const auto& [i, j] : kPairs) exchange(v[i], v[j]);
-    for (std::ptrdiff_t i = 0; i < kGroup; ++i) hn::StoreU(v[i], S(), keys + i * w);
+    for (std::ptrdiff_t i = 0; i < kGroup; ++i) hn::StoreU(v[i], d, keys + i * w);
   }
 
   // The last two rounds of a merge, of distances 2 and 1, in one go.
-  static HWY_INLINE void finish_merge(double* keys, std::ptrdiff_t begin, std::ptrdiff_t end) {
+  template <class Number>
+  static HWY_INLINE void finish_merge(Number* keys, std::ptrdiff_t begin, std::ptrdiff_t end) {
+    const Step<Number> d;
     const std::ptrdiff_t w = rows();
-    const auto at = [&](std::ptrdiff_t i) HWY_ATTR { return hn::LoadU(S(), keys + i * w); };
-    const auto put = [&](hn::Vec<S> v, std::ptrdiff_t i)
-                         HWY_ATTR { hn::StoreU(v, S(), keys + i * w); };
+    const auto at = [&](std::ptrdiff_t i) HWY_ATTR { return hn::LoadU(d, keys + i * w); };
+    const auto put = [&](auto v, std::ptrdiff_t i) HWY_ATTR { hn::StoreU(v, d, keys + i * w); };
     auto last = at(begin + 1);
     std::ptrdiff_t i = begin + 2;
     for (; i + 4 <= end; i += 4) {
-      auto a = at(i), b = at(i + 1), c = at(i + 2), d = at(i + 3);
+      auto a = at(i), b = at(i + 1), c = at(i + 2), e = at(i + 3);
       exchange(a, c);
-      exchange(b, d);
+      exchange(b, e);
       exchange(last, a);
       exchange(b, c);
       put(last, i - 1);
       put(a, i);
       put(b, i + 1);
       put(c, i + 2);
-      last = d;
+      last = e;
     }
     auto a = at(i);
     exchange(last, a);
@@ -185,7 +191,9 @@ class Kernel {
   }
 
   // Batcher's odd-even merge sort of n numbers, n being a multiple of kGroup.
-  static HWY_INLINE void sort_network(double* keys, std::ptrdiff_t n) {
+  template <class Number>
+  static HWY_INLINE void sort_network(Number* keys, std::ptrdiff_t n) {
+    const Step<Number> d;
     const std::ptrdiff_t w = rows();
     for (std::ptrdiff_t i = 0; i < n; i += kGroup) sort_group(keys + i * w);
     for (std::ptrdiff_t p = kGroup; p < n; p *= 2) {
@@ -195,10 +203,10 @@ class Kernel {
           for (std::ptrdiff_t j = block + k % p; j + k < block + 2 * p && j < last; j += 2 * k) {
             const std::ptrdiff_t end = HWY_MIN(j + k, last);
             for (std::ptrdiff_t i = j; i < end; ++i) {
-              auto a = hn::LoadU(S(), keys + i * w), b = hn::LoadU(S(), keys + (i + k) * w);
+              auto a = hn::LoadU(d, keys + i * w), b = hn::LoadU(d, keys + (i + k) * w);
               exchange(a, b);
-              hn::StoreU(a, S(), keys + i * w);
-              hn::StoreU(b, S(), keys + (i + k) * w);
+              hn::StoreU(a, d, keys + i * w);
+              hn::StoreU(b, d, keys + (i + k) * w);
             }
           }
         }
@@ -213,22 +221,26 @@ class Kernel {
   struct Sorted {
     std::ptrdiff_t n;
     V sign, alpha;
-    double* order;  // bits: the index of each value in its row, in the lower ones
+    double* order;  // bits: the index of each value in its row, in the lower ones; or null
     Column r, keep;
     std::ptrdiff_t apart;  // of the next two
     Column before, behind;
 
-    Sorted(const Tile& tile, Arena& arena)
+    Sorted(const Tile& tile, Arena& arena, bool with_order = true)
         : n(tile.n),
           sign(per_row(tile.sign)),
           alpha(per_row(tile.alpha)),
-          order(arena.take<double>(whole_groups(n) * rows() + lanes()).data()),
+          order(with_order ? keys<double>(arena) : nullptr),
           r(n, arena),
           keep(n, arena),
           apart(size(n)),
           before(arena.take<double>(2 * apart).data()),
           behind(before.at(-rows()) + apart) {
-      sort(tile.x);
+      if (with_order) {
+        sort(tile.x);
+      } else {
+        sort_values(tile.x, keys<float>(arena));
+      }
       scan();
     }
 
@@ -259,6 +271,26 @@ class Kernel {
 
     static HWY_INLINE V per_row(const Tile::PerLane& numbers) {
       return kSingle ? hn::Set(D(), numbers[0]) : hn::LoadU(D(), numbers.data());
+    }
+
+    template <class Number>
+    Number* keys(Arena& arena) const {
+      return arena.take<Number>(whole_groups(n) * rows() + lanes()).data();
+    }
+
+    // The values alone take half the room.
+    void sort_values(const float* x, float* values) {
+      const F d;
+      const VF factor = hn::DemoteTo(d, sign);
+      read(x, n, [&](std::ptrdiff_t e, VF given) HWY_ATTR {
+        hn::StoreU(hn::MulAdd(factor, given, hn::Zero(d)), d, values + e);  // -0 + 0 is +0
+      });
+      const std::ptrdiff_t whole = whole_groups(n);
+      std::fill(values + n * rows(), values + whole * rows(),
+                std::numeric_limits<float>::infinity());
+      sort_network(values, whole);
+      for_each_vector(n, [&](std::ptrdiff_t e)
+                             HWY_ATTR { r.set(e, hn::PromoteTo(D(), hn::LoadU(d, values + e))); });
     }
 
     // Keys of the order of sign * x, above the index, which tells ties apart.
@@ -336,9 +368,20 @@ class Kernel {
     }
   };
 
-  // body(e, roots) for the levels t + 1/2.
-  template <class Body>
-  static HWY_INLINE void for_each_level(const Sorted& at, Arena& arena, Body body) {
+  // A few vectors, which stay in the nearest cache.
+  struct Strip {
+    static constexpr std::ptrdiff_t kVectors = 16;
+
+    HWY_INLINE V operator[](std::ptrdiff_t i) const { return hn::LoadU(D(), data + i); }
+    HWY_INLINE void set(std::ptrdiff_t i, V v) { hn::StoreU(v, D(), data + i); }
+
+    HWY_ALIGN double data[kVectors * kMostTileRows];
+  };
+
+  // body(e, roots) for the levels t + 1/2, and after(begin, length) for every strip of them. Roots of a
+  // strip are begun before the first is used: a loop of all that is to be done would wait for each.
+  template <class Body, class After>
+  static HWY_INLINE void for_each_level(const Sorted& at, Arena& arena, Body body, After after) {
     const D d;
     const Column lefts(at.n, arena);  // how many values lie left of each level
     const Column products(at.n, arena);
@@ -356,21 +399,35 @@ class Kernel {
       mark(lefts, entry(hn::ConvertTo(DI(), first)), next, at.n * rows() - e);
       products.set(e, hn::Mul(hn::Mul(before, at.behind[e + rows()]), at.keep[e]));
     });
-    auto most = hn::Zero(S());
-    for_each_step(at.n, [&](std::ptrdiff_t e) HWY_ATTR {
-      most = hn::Max(most, step(lefts.at(e)));
-      hn::StoreU(most, S(), lefts.at(e));
-    });
-    for_each_vector(at.n, [&](std::ptrdiff_t e) HWY_ATTR {
-      const V count = hn::Min(lefts[e], size);
-      const VI behind = entry(hn::ConvertTo(DI(), count));
-      const VI before = hn::Sub(behind, hn::Set(DI(), std::int64_t{rows()}));
-      const V excess = hn::Sub(hn::Add(positions(e), half), count);
-      const V a = hn::Abs(excess);
-      const V product = products.gather(before);
-      const V m = hn::Sqrt(hn::MulAdd(a, a, product));
-      body(e, LevelRoots{before, behind, hn::Gt(excess, hn::Zero(d)), product, hn::Add(m, a), m});
-    });
+    if constexpr (kSingle) {
+      double most = 0;
+      for (std::ptrdiff_t t = 0; t < at.n; ++t) most = *lefts.at(t) = HWY_MAX(most, *lefts.at(t));
+    }
+    V most = hn::Zero(d);
+    Strip excesses, m, product, entries;
+    const std::ptrdiff_t end = at.n * rows();
+    for (std::ptrdiff_t begin = 0; begin < end; begin += Strip::kVectors * lanes()) {
+      const std::ptrdiff_t length = HWY_MIN(end - begin, Strip::kVectors * lanes());
+      for (std::ptrdiff_t i = 0; i < length; i += lanes()) {
+        most = kSingle ? lefts[begin + i] : hn::Max(most, lefts[begin + i]);
+        const V count = hn::Min(most, size);
+        const VI behind = entry(hn::ConvertTo(DI(), count));
+        const V excess = hn::Sub(hn::Add(positions(begin + i), half), count);
+        const V between = products.gather(hn::Sub(behind, hn::Set(DI(), std::int64_t{rows()})));
+        entries.set(i, hn::BitCast(d, behind));
+        excesses.set(i, excess);
+        product.set(i, between);
+        m.set(i, hn::Sqrt(hn::MulAdd(excess, excess, between)));
+      }
+      for (std::ptrdiff_t i = 0; i < length; i += lanes()) {
+        const V excess = excesses[i];
+        const VI behind = hn::BitCast(DI(), entries[i]);
+        const VI before = hn::Sub(behind, hn::Set(DI(), std::int64_t{rows()}));
+        body(begin + i, LevelRoots{before, behind, hn::Gt(excess, hn::Zero(d)), product[i],
+                                   hn::Add(m[i], hn::Abs(excess)), m[i]});
+      }
+      after(begin, length);
+    }
   }
 
   // to[entries] = v, for `count` of them.
@@ -421,23 +478,14 @@ class Kernel {
   }
 
   static void sort(const Tile& tile, float* sorted, Arena& arena) {
-    const Sorted at(tile, arena);
-    // In two loops, so that neither waits long for what it has begun.
-    const Column sum(tile.n, arena);
-    const Column near_sum(tile.n, arena);
-    const Column near(tile.n, arena);
-    const Column unit(tile.n, arena);
-    for_each_level(at, arena, [&](std::ptrdiff_t e, const LevelRoots& root) HWY_ATTR {
-      sum.set(e, root.sum);
-      near_sum.set(e, root.near_sum(at));
-      near.set(e, root.near_value(at));
-      unit.set(e, hn::IfThenElse(root.to_right, at.alpha, hn::Neg(at.alpha)));
-    });
+    const Sorted at(tile, arena, false);
     float* const entries = arena.take<float>(tile.n * rows() + lanes()).data();
-    for_each_vector(tile.n, [&](std::ptrdiff_t e) HWY_ATTR {
-      const V b = hn::MulAdd(unit[e], log_ratio(sum[e], near_sum[e]), near[e]);
+    const auto place = [&](std::ptrdiff_t e, const LevelRoots& root) HWY_ATTR {
+      const V unit = hn::IfThenElse(root.to_right, at.alpha, hn::Neg(at.alpha));
+      const V b = hn::MulAdd(unit, log_ratio(root.sum, root.near_sum(at)), root.near_value(at));
       hn::StoreU(narrow(hn::Mul(at.sign, b)), F(), entries + e);
-    });
+    };
+    for_each_level(at, arena, place, [](auto...) {});
     write(entries, tile.n, sorted);
   }
 
@@ -446,30 +494,33 @@ class Kernel {
     const Sorted at(tile, arena);
     const Column u(n, arena);
     read(g, n, [&](std::ptrdiff_t e, VF v) HWY_ATTR { u.set(e, hn::PromoteTo(D(), v)); });
-    const Column left(n, arena);
-    const Column right(n, arena);
-    std::int64_t* const behind = arena.take<std::int64_t>(n * rows() + lanes()).data();
     const Column to_left(n, arena);
     const Column to_right(n, arena);
     for (std::ptrdiff_t j = -1; j <= n; ++j) {
       to_left.fill(j, 0);
       to_right.fill(j, 0);
     }
-    for_each_level(at, arena, [&](std::ptrdiff_t e, const LevelRoots& root) HWY_ATTR {
+    Strip left, right, behind;
+    const auto share = [&](std::ptrdiff_t e, const LevelRoots& root) HWY_ATTR {
+      const std::ptrdiff_t i = e % (Strip::kVectors * lanes());
       const V left_sum = at.before.gather(root.before);
       const V right_sum = at.behind.gather(root.behind);
       const V near_sum = hn::IfThenElse(root.to_right, right_sum, left_sum);
       const V far_sum = hn::IfThenElse(root.to_right, left_sum, right_sum);
       const V twice = hn::Add(root.m, root.m);
       const auto [near, far] = root_shares(twice, root.sum, near_sum, far_sum, root.product);
-      left.set(e, hn::Mul(u[e], hn::IfThenElse(root.to_right, far, near)));
-      right.set(e, hn::Mul(u[e], hn::IfThenElse(root.to_right, near, far)));
-      hn::StoreU(root.behind, DI(), behind + e);
-    });
-    for (std::ptrdiff_t e = 0; e < n * rows(); ++e) {
-      *to_left.at(behind[e] - rows()) += *left.at(e);
-      *to_right.at(behind[e]) += *right.at(e);
-    }
+      left.set(i, hn::Mul(u[e], hn::IfThenElse(root.to_right, far, near)));
+      right.set(i, hn::Mul(u[e], hn::IfThenElse(root.to_right, near, far)));
+      behind.set(i, hn::BitCast(D(), root.behind));
+    };
+    const auto spread = [&](std::ptrdiff_t, std::ptrdiff_t length) HWY_ATTR {
+      for (std::ptrdiff_t i = 0; i < length; ++i) {
+        const auto e = static_cast<std::ptrdiff_t>(std::bit_cast<std::int64_t>(behind.data[i]));
+        *to_left.at(e - rows()) += left.data[i];
+        *to_right.at(e) += right.data[i];
+      }
+    };
+    for_each_level(at, arena, share, spread);
     auto from_left = hn::Zero(S());
     auto from_right = hn::Zero(S());
     for_each_step(n, [&](std::ptrdiff_t e) HWY_ATTR {
