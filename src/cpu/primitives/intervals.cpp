@@ -138,15 +138,30 @@ void first_levels_beyond_all(const SummedRow& row, double level, std::int32_t* f
   for (std::ptrdiff_t l = 0; l < row.n - j; ++l) first[j + l] = to[l];
 }
 
+// The roots of a few levels are begun before the logarithm of the first is taken: in one loop each
+// would be waited for.
 void solve_roots_all(const SummedRow& row, const LevelsAt& levels, double* anchor, double* offset) {
   const D d;
+  constexpr std::ptrdiff_t kStrip = 128;
+  constexpr auto kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
+  HWY_ALIGN double sum[kStrip], near_sum[kStrip], unit[kStrip];
   const V alpha = hn::Set(d, row.alpha);
-  for_each_vector(levels, [&](V k, VI lefts, std::ptrdiff_t i, std::ptrdiff_t count) HWY_ATTR {
-    const Solved at = solve(d, row, k, lefts);
-    const V away = hn::Mul(alpha, log_ratio(at.sum, at.near_sum));
-    store(d, at.near_value, count, anchor + i);
-    store(d, hn::IfThenElse(at.to_right, away, hn::Neg(away)), count, offset + i);
-  });
+  for (std::ptrdiff_t begin = 0; begin < levels.count; begin += kStrip) {
+    const LevelsAt strip{levels.k + begin, levels.lefts + begin,
+                         HWY_MIN(levels.count - begin, kStrip)};
+    for_each_vector(strip, [&](V k, VI lefts, std::ptrdiff_t i, std::ptrdiff_t count) HWY_ATTR {
+      const Solved at = solve(d, row, k, lefts);
+      store(d, at.near_value, count, anchor + begin + i);
+      hn::Store(at.sum, d, sum + i);
+      hn::Store(at.near_sum, d, near_sum + i);
+      hn::Store(hn::IfThenElse(at.to_right, alpha, hn::Neg(alpha)), d, unit + i);
+    });
+    for (std::ptrdiff_t i = 0; i < strip.count; i += kLanes) {
+      const V away = log_ratio(hn::Load(d, sum + i), hn::Load(d, near_sum + i));
+      store(d, hn::Mul(hn::Load(d, unit + i), away), HWY_MIN(strip.count - i, kLanes),
+            offset + begin + i);
+    }
+  }
 }
 
 void solve_weights_all(const SummedRow& row, const LevelsAt& levels, double* left, double* right,
