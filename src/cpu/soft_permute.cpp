@@ -14,6 +14,13 @@ struct Column {
   const T* data;
   std::ptrdiff_t stride;
   double operator[](std::ptrdiff_t i) const { return static_cast<double>(data[i * stride]); }
+  bool is_finite(std::ptrdiff_t n) const {
+    if (stride == 1) return cpu::is_finite(data, n);
+    for (std::ptrdiff_t i = 0; i < n; ++i) {
+      if (!std::isfinite((*this)[i])) return false;
+    }
+    return true;
+  }
 };
 
 // The part of a column that belongs to finite elements or positions, in ascending order.
@@ -46,8 +53,7 @@ void apply_column(const PermutedRow& p, Column<T> in, T* out, std::ptrdiff_t str
       store(at, sum / static_cast<double>(end - begin));
     }
   };
-  for (std::ptrdiff_t at = 0; at < row.n; ++at) {
-    if (std::isfinite(in[at])) continue;
+  if (!in.is_finite(row.n)) {
     for (std::ptrdiff_t to = 0; to < row.n; ++to) store(to, kNaN);
     return;
   }

@@ -126,15 +126,16 @@ def broadcast(
     """
     shapes = {n: tuple(a.shape[: a.ndim - tail]) for n, (a, tail) in arrays.items()}
     shapes.update({n: tuple(v.shape) for n, v in numbers_.items() if isinstance(v, Tensor)})
-    try:
-        batch = torch.broadcast_shapes(*shapes.values())
+    first, *others = shapes.values()
+    try:  # which takes longer than a short row
+        batch = first if all(s == first for s in others) else torch.broadcast_shapes(first, *others)
     except RuntimeError:
         listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())
         raise ValueError(f"{op}: batch shapes do not broadcast: {listed}") from None
     levels = 0
     if level in shapes:
-        others = [(1,) * (len(batch) - len(s)) + s for n, s in shapes.items() if n != level]
-        while levels < len(batch) and all(s[-1 - levels] == 1 for s in others):
+        rest = [(1,) * (len(batch) - len(s)) + s for n, s in shapes.items() if n != level]
+        while levels < len(batch) and all(s[-1 - levels] == 1 for s in rest):
             levels += 1
 
     def arranged(name: str, v: Argument) -> Argument:
