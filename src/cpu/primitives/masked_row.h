@@ -57,24 +57,26 @@ template <class T, class Solve, class Body>
 void for_each_masked_row(Rows<const T> x, std::ptrdiff_t levels, const PerRow& alpha,
                          const Threshold* saved, Threshold* keep, Order order, Threads threads,
                          Solve&& solve, Body&& body) {
-  for_each_row(x.count, x.length * std::max<std::ptrdiff_t>(levels, 1), threads,
-               [&](std::ptrdiff_t i, Arena& arena, int inner) {
-                 MaskedRow<T> row{x[i], x.length, Orientation(alpha[i], order), {}};
-                 const auto count = static_cast<std::size_t>(levels);
-                 if (saved) {
-                   row.b = {saved + i * levels, count};
-                 } else {
-                   std::span<Threshold> b =
-                       keep ? std::span(keep + i * levels, count) : arena.take<Threshold>(levels);
-                   if (row.orientation.valid) {
-                     solve(i, row, b, arena, inner);
-                   } else {
-                     std::fill(b.begin(), b.end(), Threshold{kNaN, 0});
-                   }
-                   row.b = b;
-                 }
-                 body(i, row, arena, inner);
-               });
+  for_each_row(
+      x.count, x.length * std::max<std::ptrdiff_t>(levels, 1), threads,
+      [&](std::ptrdiff_t i, Arena& arena, int inner) {
+        MaskedRow<T> row{x[i], x.length, Orientation(alpha[i], order), {}};
+        const auto count = static_cast<std::size_t>(levels);
+        if (saved) {
+          row.b = {saved + i * levels, count};
+        } else {
+          std::span<Threshold> b =
+              keep ? std::span(keep + i * levels, count) : arena.take<Threshold>(levels);
+          if (row.orientation.valid) {
+            solve(i, row, b, arena, inner);
+          } else {
+            std::fill(b.begin(), b.end(), Threshold{kNaN, 0});
+          }
+          row.b = b;
+        }
+        body(i, row, arena, inner);
+      },
+      kWorthPassed);
 }
 
 /// b = the thresholds of a row at the levels k, every element counting one; NaN if alpha is invalid.
