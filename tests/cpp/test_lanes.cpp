@@ -1,9 +1,10 @@
 // Rows solved several at a time: against bisection in long double, at every instruction set and
 // family; and the same bits for a row alone and among others, whichever way they are laid out.
 #include <gtest/gtest.h>
+#include <lapsum/lapsum.h>
 
 #include "bits.h"
-#include "cpu/primitives/lanes.h"
+#include "cpu/primitives/laned_rows.h"
 #include "cpu/primitives/threshold.h"
 #include "families.h"
 #include "guarded.h"
@@ -262,6 +263,52 @@ TYPED_TEST(Lanes, tell_the_ends_of_wide_gaps) {
     });
     // Of rows of double the ends are not known.
     EXPECT_EQ(gaps > 50, sizeof(TypeParam) == sizeof(float)) << gaps;
+  });
+}
+
+// An outlier that a float cannot place to within many alphas.
+TYPED_TEST(Lanes, are_exact_where_the_rough_search_is_not) {
+  for_each_laned_target([] {
+    const Problem<TypeParam> problem{{0.9f, 1e6f, -1.3f, 1.5f, 0.4f}, 1, 4.75, 1e-4};
+    const Answer<TypeParam> got =
+        solve<TypeParam>(std::span(&problem, 1), std::ssize(problem.x), Layout::tile)[0];
+    if (!got.solved) return;
+    const Expected<TypeParam> want(problem);
+    EXPECT_TRUE(want.meets(got.b));
+    for (std::size_t j = 0; j < problem.x.size(); ++j) EXPECT_TRUE(want.meets(got.p[j], j));
+  });
+}
+
+// Of rows beyond kLaneLength those with a small alpha go alone, whatever else is in the batch.
+TYPED_TEST(Lanes, take_long_rows_that_suit_them) {
+  using T = TypeParam;
+  constexpr std::ptrdiff_t kLength = (kLaneLength + kMostLaneLength) / 2;
+  const std::vector<double> alphas = {0.5, 1e-3, 0.2, 1e-4, 1e-3, 30, 0.01, 0.1, 1e-3};
+  const std::ptrdiff_t count = std::ssize(alphas);
+  std::vector<T> x;
+  for (const double v : test::Draw(5).normals(count * kLength)) x.push_back(static_cast<T>(v));
+  const double k = 0.3 * kLength;
+  for_each_laned_target([&] {
+    int suited = 0;
+    Guarded<T> p(count * kLength), one(kLength);
+    std::vector<Threshold> b(alphas.size());
+    lapsum::soft_topk<T>(Rows<const T>(x.data(), count, kLength), k, PerRow(alphas.data()),
+                         Rows<T>(p.data(), count, kLength), b.data(), Order::ascending, 1);
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+      SCOPED_TRACE(testing::Message() << "alpha = " << alphas[i]);
+      const T* row = x.data() + i * kLength;
+      suited += suits_lanes(row, kLength, alphas[i]);
+      Threshold alone;
+      lapsum::soft_topk<T>(Rows<const T>(row, 1, kLength), k, alphas[i],
+                           Rows<T>(one.data(), 1, kLength), &alone, Order::ascending, 1);
+      const std::vector<T> mask(p.data() + i * kLength, p.data() + (i + 1) * kLength);
+      ASSERT_TRUE(test::same_bits(mask, one.copy()));
+      ASSERT_EQ(b[i].anchor, alone.anchor);
+      ASSERT_EQ(b[i].offset, alone.offset);
+      const Expected<T> want(Problem<T>{{row, row + kLength}, 1, k, alphas[i]});
+      for (std::size_t j = 0; j < mask.size(); ++j) ASSERT_TRUE(want.meets(mask[j], j));
+    }
+    EXPECT_EQ(suited, 5);
   });
 }
 

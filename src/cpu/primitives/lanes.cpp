@@ -33,8 +33,7 @@ class LaneSolve {
         e_(entries.template room<double>(arena)),
         k_(found.k()),
         alpha_(found.alpha()),
-        anchor_(add(found.anchor(), found.offset())),
-        offset_(wide([](std::ptrdiff_t) HWY_ATTR { return hn::Zero(D()); })),
+        b_(add(found.anchor(), found.offset())),
         below_(found.below()),
         above_(found.above()),
         wanted_(found.wanted()) {}
@@ -49,9 +48,9 @@ class LaneSolve {
       const MF going = hn::AndNot(near, hn::And(wanted_, hn::Lt(size, floats(1e30))));
       if (steps == kMostSteps || hn::AllFalse(DF(), going)) return;
       const Wide goes = widen(hn::IfThenElseZero(going, floats(1)));
-      offset_ = wide([&](std::ptrdiff_t h) HWY_ATTR {
+      b_ = wide([&](std::ptrdiff_t h) HWY_ATTR {
         const auto mask = hn::Gt(goes.half[h], hn::Zero(D()));
-        return hn::IfThenElse(mask, moved(h), offset_.half[h]);
+        return hn::IfThenElse(mask, hn::Add(b_.half[h], away(h)), b_.half[h]);
       });
     }
   }
@@ -60,8 +59,8 @@ class LaneSolve {
     double anchor[kWidth], offset[kWidth];
     float solved[kWidth], below[kWidth], above[kWidth];
     T* to[kWidth];
-    store_lanes(anchor_, anchor);
-    store_lanes(wide([&](std::ptrdiff_t h) HWY_ATTR { return moved(h); }), offset);
+    store_lanes(b_, anchor);
+    store_lanes(wide([&](std::ptrdiff_t h) HWY_ATTR { return away(h); }), offset);
     hn::StoreU(hn::IfThenElseZero(solved_, floats(1)), DF(), solved);
     hn::StoreU(below_, DF(), below);
     hn::StoreU(above_, DF(), above);
@@ -101,9 +100,7 @@ class LaneSolve {
   }
 
  private:
-  HWY_INLINE V moved(std::ptrdiff_t h) const {
-    return hn::MulAdd(alpha_.half[h], step_.half[h], offset_.half[h]);
-  }
+  HWY_INLINE V away(std::ptrdiff_t h) const { return hn::Mul(alpha_.half[h], step_.half[h]); }
 
   // Decays of values to the left bear a sign, even if they are zero.
   static HWY_INLINE V marked(Lanes is_left, V e) { return hn::IfThenElse(is_left, hn::Neg(e), e); }
@@ -120,23 +117,17 @@ class LaneSolve {
     double* const e_at = e_;
     const Wide rate = wide([&](std::ptrdiff_t h)
                                HWY_ATTR { return hn::Div(hn::Set(d, kLog2e), alpha_.half[h]); });
-    // Of float rows the products are exact enough; else the differences are.
-    const Wide start = wide([&](std::ptrdiff_t h) HWY_ATTR {
-      const V from = kIsDouble ? offset_.half[h] : hn::Add(anchor_.half[h], offset_.half[h]);
-      return hn::Mul(from, rate.half[h]);
-    });
+    const Wide start =
+        wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Mul(b_.half[h], rate.half[h]); });
     Wide left_most = wide([](std::ptrdiff_t) HWY_ATTR { return hn::Zero(D()); });
     Wide right_most = left_most;
     const auto s =
         entries_.template add_up<Wide, 3>([&](Sums<Wide, 3>& sums, std::ptrdiff_t at) HWY_ATTR {
           for (std::ptrdiff_t h = 0; h < kHalves; ++h) {
             const V r = load_wide(d, r_at + at + h * kHalf);
-            V octaves;
-            if constexpr (kIsDouble) {
-              octaves = hn::MulAdd(hn::Sub(anchor_.half[h], r), rate.half[h], start.half[h]);
-            } else {
-              octaves = hn::NegMulAdd(r, rate.half[h], start.half[h]);
-            }
+            // Of float rows the products are exact enough; else the differences are.
+            const V octaves = kIsDouble ? hn::Mul(hn::Sub(b_.half[h], r), rate.half[h])
+                                        : hn::NegMulAdd(r, rate.half[h], start.half[h]);
             const Decay<T, 1> half;
             const V e = half(d, hn::Min(hn::Abs(octaves), hn::Set(d, half.kZero)));
             const auto is_left = hn::Ge(octaves, hn::Zero(d));
@@ -188,7 +179,7 @@ class LaneSolve {
   Entries<kTile> entries_;
   const Number* r_;
   double* e_;
-  Wide k_, alpha_, anchor_, offset_, step_, ratio_;
+  Wide k_, alpha_, b_, step_, ratio_;
   VF below_, above_;
   MF wanted_, solved_;
 };
