@@ -78,7 +78,8 @@ def test_an_element_at_the_far_infinity_is_never_chosen(log, largest):
     p = topk(x, 2.2, 0.5, log=log, largest=largest)
     kept = [0, 2, 3]
     assert (p[[1, 4]] == 0).all()
-    np.testing.assert_array_equal(p[kept], topk(x[kept], 2.2, 0.5, log=log, largest=largest))
+    without = topk(x[kept], 2.2, 0.5, log=log, largest=largest)
+    assert_within("soft_topk", "float64", "value", p[kept], without)
     gx, gk, galpha = gradients(x, 2.2, 0.5, log=log, largest=largest, g=np.ones(5))
     assert (gx[[1, 4]] == 0).all()
     assert np.isfinite(gx).all()
