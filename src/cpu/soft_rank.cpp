@@ -74,9 +74,7 @@ void soft_rank(Rows<const T> x, const PerRow& alpha, Rows<T> rank, Order order, 
     scan_in_chunks(row.decays.r, row.decays.alpha, ones, arena, inner, on_chunk);
   };
   const auto tiled = [&](const auto& rows, Arena& arena) {
-    float* out = rows.room(arena);
-    rank_tile(rows.tile(), out, arena);
-    rows.store(out, rank);
+    rank_tile(rows.tile(), rows.of(rank), arena);
   };
   for_each_row_or_tile(x, alpha, order, threads, tiled, row_by_row);
 }
@@ -111,9 +109,7 @@ void soft_rank_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T
     return soft_rank_vjp(x, alpha, g, gx, nullptr, order, threads, kept);
   }
   const auto tiled = [&](const auto& rows, Arena& arena) {
-    float* out = rows.room(arena);
-    rank_tile_vjp(rows.tile(), rows.load(g, arena), out, arena);
-    rows.store(out, gx);
+    rank_tile_vjp(rows.tile(), rows.of(g), rows.of(gx), arena);
   };
   for_each_row_or_tile(x, alpha, order, threads, tiled, row_by_row);
 }

@@ -25,9 +25,7 @@ void soft_sort(Rows<const T> x, const PerRow& alpha, Rows<T> sorted, Order order
     return lap_sum_inverse(x, at, alpha, sorted, order, threads, keep);
   }
   const auto tiled = [&](const auto& rows, Arena& arena) {
-    float* out = rows.room(arena);
-    sort_tile(rows.tile(), out, arena);
-    rows.store(out, sorted);
+    sort_tile(rows.tile(), rows.of(sorted), arena);
   };
   for_each_row_or_tile(x, alpha, order, threads, tiled, [&](std::ptrdiff_t i, Arena&, int inner) {
     lap_sum_inverse(one_row(x, i), at, alpha[i], one_row(sorted, i), order, inner);
@@ -45,9 +43,7 @@ void soft_sort_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T
     soft_sort_vjp(x, alpha, g, Rows<T>{}, galpha, order, threads, kept);
   }
   const auto tiled = [&](const auto& rows, Arena& arena) {
-    float* out = rows.room(arena);
-    sort_tile_vjp(rows.tile(), rows.load(g, arena), out, arena);
-    rows.store(out, gx);
+    sort_tile_vjp(rows.tile(), rows.of(g), rows.of(gx), arena);
   };
   for_each_row_or_tile(x, alpha, order, threads, tiled, [&](std::ptrdiff_t i, Arena&, int inner) {
     lap_sum_inverse_vjp(one_row(x, i), at, alpha[i], one_row(g, i), one_row(gx, i), nullptr,

@@ -121,7 +121,7 @@ TEST(Tile, does_not_look_at_what_scratch_memory_held) {
     for (const std::ptrdiff_t n : {1, 3, 13, 97, 511}) {
       const std::vector<double> row = test::family("normal").row(n);
       const std::vector<float> x(row.begin(), row.end());
-      Tile tile{x.data(), 1, n, {}, {}};
+      Tile tile{{x.data()}, 1, n, {}, {}};
       tile.sign.fill(1);
       tile.alpha.fill(0.3);
       const auto results = [&](double held) {
@@ -137,13 +137,13 @@ TEST(Tile, does_not_look_at_what_scratch_memory_held) {
           }
         };
         scope(dirty);
-        scope([&] { rank_tile(tile, all[0].data(), arena); });
+        scope([&] { rank_tile(tile, {all[0].data()}, arena); });
         scope(dirty);
-        scope([&] { rank_tile_vjp(tile, x.data(), all[1].data(), arena); });
+        scope([&] { rank_tile_vjp(tile, {x.data()}, {all[1].data()}, arena); });
         scope(dirty);
-        scope([&] { sort_tile(tile, all[2].data(), arena); });
+        scope([&] { sort_tile(tile, {all[2].data()}, arena); });
         scope(dirty);
-        scope([&] { sort_tile_vjp(tile, x.data(), all[3].data(), arena); });
+        scope([&] { sort_tile_vjp(tile, {x.data()}, {all[3].data()}, arena); });
         return all;
       };
       const auto want = results(0);

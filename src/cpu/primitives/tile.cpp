@@ -95,39 +95,29 @@ class Kernel {
 
   static HWY_INLINE hn::Vec<S> step(const double* at) { return hn::LoadU(S(), at); }
 
-  // Rows of a float array laid out like the tile.
-  template <class Float>
-  struct RowsOf {
-    RowsOf(Float* begin, std::ptrdiff_t n) {
-      for (std::ptrdiff_t l = 0; l < rows(); ++l) row[l] = begin + l * n;
-    }
-    Float* row[kMostTileRows];
-  };
-
-  // body(e, v) for vectors of its entries, for some of them twice.
+  // body(e, v) for vectors of entries of rows like those of the tile, for some of them twice.
   template <class Body>
-  static HWY_INLINE void read(const float* from, std::ptrdiff_t n, Body body) {
+  static HWY_INLINE void read(const Tile::From& from, std::ptrdiff_t n, Body body) {
     if constexpr (kSingle) {
       std::ptrdiff_t e = 0;
-      for (; e + lanes() <= n; e += lanes()) body(e, hn::LoadU(F(), from + e));
+      for (; e + lanes() <= n; e += lanes()) body(e, hn::LoadU(F(), from[0] + e));
       if (e == n) return;
       float last[kMostTileRows] = {};
-      std::copy_n(from + e, n - e, last);
+      std::copy_n(from[0] + e, n - e, last);
       body(e, hn::LoadU(F(), last));
     } else {
-      const RowsOf<const float> all(from, n);
-      interleave(F(), all.row, n, [&](std::ptrdiff_t j, VF v) HWY_ATTR { body(j * rows(), v); });
+      interleave(F(), from.data(), n,
+                 [&](std::ptrdiff_t j, VF v) HWY_ATTR { body(j * rows(), v); });
     }
   }
-  // Entries, one after the other, to such an array.
-  static HWY_INLINE void write(const float* entries, std::ptrdiff_t n, float* to) {
+  // Entries, one after the other, to such rows.
+  static HWY_INLINE void write(const float* entries, std::ptrdiff_t n, const Tile::To& to) {
     if constexpr (kSingle) {
-      std::copy_n(entries, n, to);
+      std::copy_n(entries, n, to[0]);
     } else {
-      const RowsOf<float> all(to, n);
-      const auto get = [&](std::ptrdiff_t j)
-                           HWY_ATTR { return hn::LoadU(F(), entries + j * rows()); };
-      separate(F(), n, get, all.row);
+      separate(
+          F(), n, [&](std::ptrdiff_t j) HWY_ATTR { return hn::LoadU(F(), entries + j * rows()); },
+          to.data());
     }
   }
 
@@ -244,23 +234,19 @@ class Kernel {
       scan();
     }
 
-    // Numbers of the values from e on, in a float array laid out like the tile; and to it.
-    HWY_INLINE V find(const float* from, std::ptrdiff_t e) const {
-      const FI d;
-      const auto low = hn::BitCast(d, hn::TruncateTo(FU(), bits(e)));
-      const auto index = hn::And(low, hn::Set(d, kIndexMask));
-      const auto start = hn::Mul(hn::Iota(d, 0), hn::Set(d, static_cast<std::int32_t>(n)));
-      const auto place = kSingle ? index : hn::Add(start, index);
-      return hn::PromoteTo(D(), hn::GatherIndex(F(), from, place));
+    // Of a column in the order of the tile, the entries of the values from e on.
+    HWY_INLINE V find(const Column& from, std::ptrdiff_t e) const {
+      const auto index = hn::And(bits(e), hn::Set(DU(), std::uint64_t{kIndexMask}));
+      return from.gather(entry(hn::BitCast(DI(), index)));
     }
-    HWY_INLINE void bring_home(VF v, std::ptrdiff_t e, float* to) const {
+    // Numbers of the values from e on to where they were.
+    HWY_INLINE void bring_home(VF v, std::ptrdiff_t e, const Tile::To& to) const {
       HWY_ALIGN float values[kMostTileRows];
       hn::Store(v, F(), values);
       const std::ptrdiff_t count = HWY_MIN(n * rows() - e, lanes());
       for (std::ptrdiff_t l = 0; l < count; ++l) {
-        const auto index = static_cast<std::ptrdiff_t>(std::bit_cast<std::uint64_t>(order[e + l]) &
-                                                       std::uint64_t{kIndexMask});
-        to[(kSingle ? 0 : l * n) + index] = values[l];
+        const auto index = std::bit_cast<std::uint64_t>(order[e + l]) & std::uint64_t{kIndexMask};
+        to[kSingle ? 0 : l][index] = values[l];
       }
     }
 
@@ -279,7 +265,7 @@ class Kernel {
     }
 
     // The values alone take half the room.
-    void sort_values(const float* x, float* values) {
+    void sort_values(const Tile::From& x, float* values) {
       const F d;
       const VF factor = hn::DemoteTo(d, sign);
       read(x, n, [&](std::ptrdiff_t e, VF given) HWY_ATTR {
@@ -294,7 +280,7 @@ class Kernel {
     }
 
     // Keys of the order of sign * x, above the index, which tells ties apart.
-    void sort(const float* x) {
+    void sort(const Tile::From& x) {
       const FU d;
       const auto high = hn::Set(d, 0x80000000u);
       const VF factor = hn::DemoteTo(F(), sign);
@@ -441,7 +427,7 @@ class Kernel {
   }
 
  public:
-  static void rank(const Tile& tile, float* rank, Arena& arena) {
+  static void rank(const Tile& tile, const Tile::To& rank, Arena& arena) {
     const Sorted at(tile, arena);
     const V half = hn::Set(D(), 0.5);
     for_each_vector(tile.n, [&](std::ptrdiff_t e) HWY_ATTR {
@@ -452,13 +438,15 @@ class Kernel {
   }
 
   // (Jv)_j = (v_j K_1(r_j) - K_v(r_j)) / (2 alpha), as in soft_rank.cpp.
-  static void rank_vjp(const Tile& tile, const float* g, float* gx, Arena& arena) {
+  static void rank_vjp(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena) {
     const D d;
     const Sorted at(tile, arena);
+    const Column given(tile.n, arena);
     const Column v(tile.n, arena);
     const Column sums_right(tile.n, arena);
     const Column sums_left(tile.n, arena);
-    for_each_vector(tile.n, [&](std::ptrdiff_t e) HWY_ATTR { v.set(e, at.find(g, e)); });
+    read(g, tile.n, [&](std::ptrdiff_t e, VF u) HWY_ATTR { given.set(e, hn::PromoteTo(D(), u)); });
+    for_each_vector(tile.n, [&](std::ptrdiff_t e) HWY_ATTR { v.set(e, at.find(given, e)); });
     auto right = hn::Zero(S());
     auto left = hn::Zero(S());
     for_each_step(tile.n, [&](std::ptrdiff_t e) HWY_ATTR {
@@ -477,7 +465,7 @@ class Kernel {
     });
   }
 
-  static void sort(const Tile& tile, float* sorted, Arena& arena) {
+  static void sort(const Tile& tile, const Tile::To& sorted, Arena& arena) {
     const Sorted at(tile, arena, false);
     float* const entries = arena.take<float>(tile.n * rows() + lanes()).data();
     const auto place = [&](std::ptrdiff_t e, const LevelRoots& root) HWY_ATTR {
@@ -489,7 +477,7 @@ class Kernel {
     write(entries, tile.n, sorted);
   }
 
-  static void sort_vjp(const Tile& tile, const float* g, float* gx, Arena& arena) {
+  static void sort_vjp(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena) {
     const std::ptrdiff_t n = tile.n;
     const Sorted at(tile, arena);
     const Column u(n, arena);
@@ -538,22 +526,22 @@ class Kernel {
 
 int tile_rows_all() { return static_cast<int>(lanes()); }
 
-void rank_tile_all(const Tile& tile, float* rank, Arena& arena) {
+void rank_tile_all(const Tile& tile, const Tile::To& rank, Arena& arena) {
   const auto run = tile.rows == 1 ? Kernel<true>::rank : Kernel<false>::rank;
   run(tile, rank, arena);
 }
 
-void rank_tile_vjp_all(const Tile& tile, const float* g, float* gx, Arena& arena) {
+void rank_tile_vjp_all(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena) {
   const auto run = tile.rows == 1 ? Kernel<true>::rank_vjp : Kernel<false>::rank_vjp;
   run(tile, g, gx, arena);
 }
 
-void sort_tile_all(const Tile& tile, float* sorted, Arena& arena) {
+void sort_tile_all(const Tile& tile, const Tile::To& sorted, Arena& arena) {
   const auto run = tile.rows == 1 ? Kernel<true>::sort : Kernel<false>::sort;
   run(tile, sorted, arena);
 }
 
-void sort_tile_vjp_all(const Tile& tile, const float* g, float* gx, Arena& arena) {
+void sort_tile_vjp_all(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena) {
   const auto run = tile.rows == 1 ? Kernel<true>::sort_vjp : Kernel<false>::sort_vjp;
   run(tile, g, gx, arena);
 }
@@ -571,19 +559,19 @@ HWY_EXPORT(sort_tile_vjp_all);
 
 int tile_rows() { return HWY_DYNAMIC_DISPATCH(tile_rows_all)(); }
 
-void rank_tile(const Tile& tile, float* rank, Arena& arena) {
+void rank_tile(const Tile& tile, const Tile::To& rank, Arena& arena) {
   HWY_DYNAMIC_DISPATCH(rank_tile_all)(tile, rank, arena);
 }
 
-void rank_tile_vjp(const Tile& tile, const float* g, float* gx, Arena& arena) {
+void rank_tile_vjp(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena) {
   HWY_DYNAMIC_DISPATCH(rank_tile_vjp_all)(tile, g, gx, arena);
 }
 
-void sort_tile(const Tile& tile, float* sorted, Arena& arena) {
+void sort_tile(const Tile& tile, const Tile::To& sorted, Arena& arena) {
   HWY_DYNAMIC_DISPATCH(sort_tile_all)(tile, sorted, arena);
 }
 
-void sort_tile_vjp(const Tile& tile, const float* g, float* gx, Arena& arena) {
+void sort_tile_vjp(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena) {
   HWY_DYNAMIC_DISPATCH(sort_tile_vjp_all)(tile, g, gx, arena);
 }
 

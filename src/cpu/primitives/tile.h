@@ -19,22 +19,23 @@ inline constexpr int kMostTileRows = 8;
 /// How many rows a tile holds on this machine; or it holds a single one.
 int tile_rows();
 
-/// Rows of n values each, one after another, and what goes with each row.
+/// Rows of n values each, and what goes with each row.
 struct Tile {
   using PerLane = std::array<double, kMostTileRows>;
+  using From = std::array<const float*, kMostTileRows>;
+  using To = std::array<float*, kMostTileRows>;
 
-  const float* x;
+  From x;
   std::ptrdiff_t rows;  ///< 1 or tile_rows()
   std::ptrdiff_t n;
   PerLane sign;   ///< kernels see sign * x
   PerLane alpha;  ///< positive
 };
 
-/// soft_rank and soft_sort of a tile, and their gradients in x; laid out like x. n in
-/// [1, kTileLength].
-void rank_tile(const Tile& tile, float* rank, Arena& arena);
-void rank_tile_vjp(const Tile& tile, const float* g, float* gx, Arena& arena);
-void sort_tile(const Tile& tile, float* sorted, Arena& arena);
-void sort_tile_vjp(const Tile& tile, const float* g, float* gx, Arena& arena);
+/// soft_rank and soft_sort of a tile, and their gradients in x. n in [1, kTileLength].
+void rank_tile(const Tile& tile, const Tile::To& rank, Arena& arena);
+void rank_tile_vjp(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena);
+void sort_tile(const Tile& tile, const Tile::To& sorted, Arena& arena);
+void sort_tile_vjp(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena);
 
 }  // namespace lapsum::cpu

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <type_traits>
 
 #include "cpu/primitives/parallel.h"
@@ -19,45 +20,48 @@ class TiledRows {
  public:
   TiledRows(Rows<const float> x, const PerRow& alpha, Order order, std::ptrdiff_t first,
             std::ptrdiff_t count, Arena& arena)
-      : first_(first), count_(count), n_(x.length) {
+      : first_(first),
+        nothing_(arena.take<float>(x.length)),
+        nowhere_(arena.take<float>(x.length)) {
+    std::fill(nothing_.begin(), nothing_.end(), 0.0f);
     tile_.rows = count == 1 ? 1 : tile_rows();
-    tile_.n = n_;
-    tile_.x = load(x, arena);
+    tile_.n = x.length;
     tile_.sign.fill(1);
     tile_.alpha.fill(1);
     for (std::ptrdiff_t l = 0; l < count; ++l) {
       const Orientation orientation(alpha[first + l], order);
-      const float* row = x[first + l];
-      taken_[l] = orientation.valid && is_finite(row, n_);
-      if (taken_[l]) {
-        tile_.sign[l] = orientation.sign;
-        tile_.alpha[l] = orientation.alpha;
-      } else {
-        std::fill_n(const_cast<float*>(tile_.x) + l * n_, n_, 0.0f);
-      }
+      taken_[l] = orientation.valid && is_finite(x[first + l], x.length);
+      if (!taken_[l]) continue;
+      tile_.sign[l] = orientation.sign;
+      tile_.alpha[l] = orientation.alpha;
     }
+    tile_.x = of(x);
   }
 
   const Tile& tile() const { return tile_; }
   bool takes(std::ptrdiff_t l) const { return taken_[l]; }
 
-  /// The same rows of another array.
-  float* load(Rows<const float> from, Arena& arena) const {
-    float* to = room(arena);
-    for (std::ptrdiff_t l = 0; l < count_; ++l) std::copy_n(from[first_ + l], n_, to + l * n_);
-    std::fill_n(to + count_ * n_, (tile_.rows - count_) * n_, 0.0f);
-    return to;
-  }
-  /// An array like a tile, not initialised, and its rows brought home.
-  float* room(Arena& arena) const { return arena.take<float>(tile_.rows * n_).data(); }
-  void store(const float* from, Rows<float> to) const {
-    for (std::ptrdiff_t l = 0; l < count_; ++l) {
-      if (taken_[l]) std::copy_n(from + l * n_, n_, to[first_ + l]);
+  /// The same rows of other arrays.
+  Tile::From of(Rows<const float> from) const {
+    Tile::From rows;
+    for (std::size_t l = 0; l < rows.size(); ++l) {
+      rows[l] = taken_[l] ? from[row(l)] : nothing_.data();
     }
+    return rows;
+  }
+  Tile::To of(Rows<float> to) const {
+    Tile::To rows;
+    for (std::size_t l = 0; l < rows.size(); ++l) {
+      rows[l] = taken_[l] ? to[row(l)] : nowhere_.data();
+    }
+    return rows;
   }
 
  private:
-  std::ptrdiff_t first_, count_, n_;
+  std::ptrdiff_t row(std::size_t lane) const { return first_ + static_cast<std::ptrdiff_t>(lane); }
+
+  std::ptrdiff_t first_;
+  std::span<float> nothing_, nowhere_;
   std::array<bool, kMostTileRows> taken_{};
   Tile tile_{};
 };
