@@ -114,24 +114,30 @@ HWY_INLINE bool cover(std::ptrdiff_t n, Body body) {
   if (j < n) body(n - kCount);
   return true;
 }
+
+// body(at, j) for blocks of columns from j on, which row l has at(l); false if rows do not hold one.
+template <class D, class T, class Body>
+HWY_INLINE bool for_each_block(D, T* const* rows, std::ptrdiff_t n, Body body) {
+  if constexpr (kHasBlocks<D>) {
+    return cover<kInBlock<D> * kInLane<std::remove_const_t<T>>>(
+        n, [&](std::ptrdiff_t j) HWY_ATTR { body([&](int l) { return rows[l] + j; }, j); });
+  }
+  return false;
+}
 #endif
 
 /// put(j, v) with v[l] = rows[l][j], for every j below n, for some of them twice.
 template <class D, class T, class Put>
 HWY_INLINE void interleave(D d, const T* const* rows, std::ptrdiff_t n, Put put) {
 #if HWY_TARGET != HWY_SCALAR
-  if constexpr (kHasBlocks<D>) {
-    constexpr std::ptrdiff_t kEach = kInLane<T>;
-    constexpr int kColumns = kInBlock<D>;
-    const bool done = cover<kColumns * kEach>(n, [&](std::ptrdiff_t j) HWY_ATTR {
-      const auto at = [&](int l) { return rows[l] + j; };
-      hn::Vec<D> v[kColumns];
-      for (int c = 0; c < kColumns; ++c) v[c] = load_blocks(d, at, c);
-      transpose_blocks(d, v);
-      for (int c = 0; c < kColumns; ++c) put_lanes<T>(d, v[c], j + c * kEach, put);
-    });
-    if (done) return;
-  }
+  constexpr int kColumns = kInBlock<D>;
+  const auto load = [&](const auto& at, std::ptrdiff_t j) HWY_ATTR {
+    hn::Vec<D> v[kColumns];
+    for (int c = 0; c < kColumns; ++c) v[c] = load_blocks(d, at, c);
+    transpose_blocks(d, v);
+    for (int c = 0; c < kColumns; ++c) put_lanes<T>(d, v[c], j + c * kInLane<T>, put);
+  };
+  if (for_each_block(d, rows, n, load)) return;
 #endif
   for (std::ptrdiff_t j = 0; j < n; ++j) {
     HWY_ALIGN hn::TFromD<D> v[hn::MaxLanes(d)];
@@ -144,18 +150,14 @@ HWY_INLINE void interleave(D d, const T* const* rows, std::ptrdiff_t n, Put put)
 template <class D, class T, class Get>
 HWY_INLINE void separate(D d, std::ptrdiff_t n, Get get, T* const* rows) {
 #if HWY_TARGET != HWY_SCALAR
-  if constexpr (kHasBlocks<D>) {
-    constexpr std::ptrdiff_t kEach = kInLane<T>;
-    constexpr int kColumns = kInBlock<D>;
-    const bool done = cover<kColumns * kEach>(n, [&](std::ptrdiff_t j) HWY_ATTR {
-      const auto at = [&](int l) { return rows[l] + j; };
-      hn::Vec<D> v[kColumns];
-      for (int c = 0; c < kColumns; ++c) v[c] = get_lanes<T>(d, j + c * kEach, get);
-      transpose_blocks(d, v);
-      for (int c = 0; c < kColumns; ++c) store_blocks(d, v[c], at, c);
-    });
-    if (done) return;
-  }
+  constexpr int kColumns = kInBlock<D>;
+  const auto store = [&](const auto& at, std::ptrdiff_t j) HWY_ATTR {
+    hn::Vec<D> v[kColumns];
+    for (int c = 0; c < kColumns; ++c) v[c] = get_lanes<T>(d, j + c * kInLane<T>, get);
+    transpose_blocks(d, v);
+    for (int c = 0; c < kColumns; ++c) store_blocks(d, v[c], at, c);
+  };
+  if (for_each_block(d, rows, n, store)) return;
 #endif
   for (std::ptrdiff_t j = 0; j < n; ++j) {
     T v[hn::MaxLanes(d)];

@@ -14,6 +14,7 @@
 #include "cpu/primitives/decay-inl.h"
 #include "cpu/primitives/interleave-inl.h"
 #include "cpu/primitives/intervals-inl.h"
+#include "cpu/primitives/network-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -127,85 +128,6 @@ class Kernel {
   static constexpr int kIndexBits = 30;
   static constexpr std::int32_t kIndexMask = (std::int32_t{1} << kIndexBits) - 1;
   static constexpr std::uint64_t kBehindAll = kNormal | std::uint64_t{0xff800000} << kIndexBits;
-  static constexpr std::ptrdiff_t kGroup = 8;
-
-  static constexpr std::ptrdiff_t whole_groups(std::ptrdiff_t n) {
-    return (n + kGroup - 1) / kGroup * kGroup;
-  }
-
-  template <class V>
-  static HWY_INLINE void exchange(V& a, V& b) {
-    const V low = hn::Min(a, b);
-    b = hn::Max(a, b);
-    a = low;
-  }
-
-  template <class Number>
-  static HWY_INLINE void sort_group(Number* keys) {
-    const Step<Number> d;
-    constexpr int kPairs[][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6},
-                                 {5, 7}, {1, 2}, {5, 6}, {0, 4}, {1, 5}, {2, 6}, {3, 7},
-                                 {2, 4}, {3, 5}, {1, 2}, {3, 4}, {5, 6}};
-    const std::ptrdiff_t w = rows();
-    hn::Vec<Step<Number>> v[kGroup];
-    for (std::ptrdiff_t i = 0; i < kGroup; ++i) v[i] = hn::LoadU(d, keys + i * w);
-    for (const auto& [i, j] : kPairs) exchange(v[i], v[j]);
-    for (std::ptrdiff_t i = 0; i < kGroup; ++i) hn::StoreU(v[i], d, keys + i * w);
-  }
-
-  // The last two rounds of a merge, of distances 2 and 1, in one go.
-  template <class Number>
-  static HWY_INLINE void finish_merge(Number* keys, std::ptrdiff_t begin, std::ptrdiff_t end) {
-    const Step<Number> d;
-    const std::ptrdiff_t w = rows();
-    const auto at = [&](std::ptrdiff_t i) HWY_ATTR { return hn::LoadU(d, keys + i * w); };
-    const auto put = [&](auto v, std::ptrdiff_t i) HWY_ATTR { hn::StoreU(v, d, keys + i * w); };
-    auto last = at(begin + 1);
-    std::ptrdiff_t i = begin + 2;
-    for (; i + 4 <= end; i += 4) {
-      auto a = at(i), b = at(i + 1), c = at(i + 2), e = at(i + 3);
-      exchange(a, c);
-      exchange(b, e);
-      exchange(last, a);
-      exchange(b, c);
-      put(last, i - 1);
-      put(a, i);
-      put(b, i + 1);
-      put(c, i + 2);
-      last = e;
-    }
-    auto a = at(i);
-    exchange(last, a);
-    put(last, i - 1);
-    put(a, i);
-  }
-
-  // Batcher's odd-even merge sort of n numbers, n being a multiple of kGroup.
-  template <class Number>
-  static HWY_INLINE void sort_network(Number* keys, std::ptrdiff_t n) {
-    const Step<Number> d;
-    const std::ptrdiff_t w = rows();
-    for (std::ptrdiff_t i = 0; i < n; i += kGroup) sort_group(keys + i * w);
-    for (std::ptrdiff_t p = kGroup; p < n; p *= 2) {
-      for (std::ptrdiff_t k = p; k > 2; k /= 2) {
-        const std::ptrdiff_t last = n - k;  // exchanges beyond n would not move anything
-        for (std::ptrdiff_t block = 0; block < last; block += 2 * p) {
-          for (std::ptrdiff_t j = block + k % p; j + k < block + 2 * p && j < last; j += 2 * k) {
-            const std::ptrdiff_t end = HWY_MIN(j + k, last);
-            for (std::ptrdiff_t i = j; i < end; ++i) {
-              auto a = hn::LoadU(d, keys + i * w), b = hn::LoadU(d, keys + (i + k) * w);
-              exchange(a, b);
-              hn::StoreU(a, d, keys + i * w);
-              hn::StoreU(b, d, keys + (i + k) * w);
-            }
-          }
-        }
-      }
-      for (std::ptrdiff_t block = 0; block < n; block += 2 * p) {
-        finish_merge(keys, block, HWY_MIN(block + 2 * p, n));
-      }
-    }
-  }
 
   // A sorted tile with the decayed sums of ones.
   struct Sorted {
@@ -274,7 +196,7 @@ class Kernel {
       const std::ptrdiff_t whole = whole_groups(n);
       std::fill(values + n * rows(), values + whole * rows(),
                 std::numeric_limits<float>::infinity());
-      sort_network(values, whole);
+      sort_lanes(Step<float>(), values, whole);
       for_each_vector(n, [&](std::ptrdiff_t e)
                              HWY_ATTR { r.set(e, hn::PromoteTo(D(), hn::LoadU(d, values + e))); });
     }
@@ -295,7 +217,7 @@ class Kernel {
       });
       const std::ptrdiff_t whole = whole_groups(n);
       std::fill(order + n * rows(), order + whole * rows(), std::bit_cast<double>(kBehindAll));
-      sort_network(order, whole);
+      sort_lanes(S(), order, whole);
       if constexpr (kSingle) {  // so that indices beyond the end are in the row too
         hn::StoreU(hn::Zero(D()), D(), order + n);
       }
