@@ -127,7 +127,7 @@ def broadcast(
     shapes = {n: tuple(a.shape[: a.ndim - tail]) for n, (a, tail) in arrays.items()}
     shapes.update({n: tuple(v.shape) for n, v in numbers_.items() if isinstance(v, Tensor)})
     first, *others = shapes.values()
-    try:  # which takes longer than a short row
+    try:  # torch's function takes longer than a short row
         batch = first if all(s == first for s in others) else torch.broadcast_shapes(first, *others)
     except RuntimeError:
         listed = ", ".join(f"{name} {shape}" for name, shape in shapes.items())

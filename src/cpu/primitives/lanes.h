@@ -15,10 +15,11 @@ namespace lapsum::cpu {
 /// against their spread, for a small one takes more looks. What masks of normal rows cost in a tile,
 /// alone, and row by row as in threshold.h, in ns per row with AVX-512, k = n / 2
 /// (benchmarks/cpp/bench_lanes.cpp):
-///   n                     64               256                1000
-///   float, alpha 0.1      110  430  450    330  610   790    1290  1310  1900
-///   float, alpha 0.001    200  590  570    440  780   840    1820  1900  1840
-///   double, alpha 0.1     140  600  480    520  920  1210    2140  2360  2820
+///   n                      64               256               1000
+///   float, alpha 0.1       100  440  430    360  600  730    1280  1350  1580
+///   float, alpha 0.001     160  550  590    520  740  840    1740  1800  1650
+///   double, alpha 0.1      140  440  490    480  730  950    1780  1820  2260
+///   double, alpha 0.001    190  580  570    560  830 1000    2120  2220  2200
 /// Tiles of heavy tails go at the pace of their hardest row.
 inline constexpr std::ptrdiff_t kLaneLength = 512;
 inline constexpr std::ptrdiff_t kMostLaneLength = 1024;
