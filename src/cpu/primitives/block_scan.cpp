@@ -117,19 +117,28 @@ class Blocks {
 
   HWY_INLINE double term(std::ptrdiff_t j) const { return kOnes ? grow_[j] : w_[j] * grow_[j]; }
 
-  HWY_INLINE double prefix(std::ptrdiff_t b) const {
+  // A sum that runs through block b: vectors(begin, end, sum) takes it on over whole vectors, one(j,
+  // sum) over a value.
+  template <class Vectors, class One>
+  HWY_INLINE double run(std::ptrdiff_t b, double sum, Vectors vectors, One one) const {
     const std::ptrdiff_t begin = decays_.begin(b);
     const std::ptrdiff_t end = decays_.end(b);
     const std::ptrdiff_t whole = begin + (end - begin) / kLanes * kLanes;
-    double sum = 0;
     if constexpr (kRight) {
-      sum = vectors(begin, whole, 0);
-      for (std::ptrdiff_t j = whole; j < end; ++j) at_[j] = sum += term(j);
-      return sum * shrink_[end - 1];
+      sum = vectors(begin, whole, sum);
+      for (std::ptrdiff_t j = whole; j < end; ++j) sum = one(j, sum);
+      return sum;
     } else {
-      for (std::ptrdiff_t j = end; j-- > whole;) at_[j] = sum += term(j);
-      return vectors(begin, whole, sum) * shrink_[begin];
+      for (std::ptrdiff_t j = end; j-- > whole;) sum = one(j, sum);
+      return vectors(begin, whole, sum);
     }
+  }
+
+  HWY_INLINE double prefix(std::ptrdiff_t b) const {
+    const double sum = run(
+        b, 0, [&](auto... of) HWY_ATTR { return vectors(of...); },
+        [&](std::ptrdiff_t j, double before) HWY_ATTR { return at_[j] = before + term(j); });
+    return sum * shrink_[kRight ? decays_.end(b) - 1 : decays_.begin(b)];
   }
 
   HWY_INLINE double vectors(std::ptrdiff_t begin, std::ptrdiff_t end, double sum) const {
@@ -147,40 +156,21 @@ class Blocks {
   }
 
   HWY_INLINE double steps(std::ptrdiff_t b, double carry) const {
-    const std::ptrdiff_t begin = decays_.begin(b);
-    const std::ptrdiff_t end = decays_.end(b);
-    const std::ptrdiff_t whole = begin + (end - begin) / kLanes * kLanes;
-    // What comes from outside is seen at the first value; its decay, from there on, is 0.
-    if constexpr (kRight) {
-      double sum = decayed_vectors(begin, whole, carry, begin);
-      for (std::ptrdiff_t j = whole; j < end; ++j) sum = step(j, j == begin, sum);
-      return sum;
-    } else {
-      double sum = carry;
-      for (std::ptrdiff_t j = end; j-- > whole;) sum = step(j, j == end - 1, sum);
-      return decayed_vectors(begin, whole, sum, end - 1);
-    }
+    return run(
+        b, carry, [&](auto... of) HWY_ATTR { return decayed_vectors(of...); },
+        [&](std::ptrdiff_t j, double before)
+            HWY_ATTR { return at_[j] = before * grow_[j] + (kOnes ? 1.0 : w_[j]); });
   }
 
-  HWY_INLINE double step(std::ptrdiff_t j, bool is_first, double sum) const {
-    return at_[j] = (is_first ? sum : sum * grow_[j]) + (kOnes ? 1.0 : w_[j]);
-  }
-
-  HWY_INLINE double decayed_vectors(std::ptrdiff_t begin, std::ptrdiff_t end, double sum,
-                                    std::ptrdiff_t first) const {
+  HWY_INLINE double decayed_vectors(std::ptrdiff_t begin, std::ptrdiff_t end, double sum) const {
     const D d;
     const Running<kRight> running;
-    const V one = hn::Set(d, 1.0);
     V carry = hn::Set(d, sum);
     for (std::ptrdiff_t i = begin; i < end; i += kLanes) {
       const std::ptrdiff_t j = kRight ? i : begin + end - i - kLanes;
       V keep = hn::LoadU(d, grow_ + j);
-      if (j <= first && first < j + kLanes) {
-        const auto all_but_last = hn::FirstN(d, kLanes - 1);
-        keep = kRight ? hn::IfThenElse(hn::FirstN(d, 1), one, keep)
-                      : hn::IfThenElse(all_but_last, keep, one);
-      }
-      const V sums = running.decayed_sums(kOnes ? one : hn::LoadU(d, w_ + j), keep);
+      const V w = kOnes ? hn::Set(d, 1.0) : hn::LoadU(d, w_ + j);
+      const V sums = running.decayed_sums(w, keep);
       const V all = hn::MulAdd(keep, carry, sums);
       hn::StoreU(all, d, at_ + j);
       carry = running.total(all);

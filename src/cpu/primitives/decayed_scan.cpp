@@ -76,9 +76,9 @@ void fill_block(const Decays& decays, std::ptrdiff_t b, double* rise, double* fa
   }
   for (std::ptrdiff_t j = begin + 1; j < end; ++j) rise[j] = (r[j] - r[j - 1]) * rate;
   exp_abs(rise + begin + 1, end - begin - 1, rise + begin + 1);
-  rise[begin] = 0;
+  rise[begin] = 1;
   std::copy(rise + begin + 1, rise + end, fall + begin);
-  fall[end - 1] = 0;
+  fall[end - 1] = 1;
 }
 
 void block_to_next(const Decays& decays, std::ptrdiff_t b, double* out) {

@@ -15,8 +15,8 @@ namespace lapsum::cpu {
 /// decays are ratios of exponentials seen from the middle of its ends: rise[j] = e^{(r[j] - middle) /
 /// alpha}, fall[j] = 1 / rise[j]. So sums are plain prefix sums, and no products chain up, whose
 /// roundings would add up. In a wide block rise[j] is the decay from the value before j and fall[j]
-/// that to the value behind it, 0 at the ends of the block. `ends` joins blocks: the first and the
-/// last value of each, step by step.
+/// that to the value behind it, 1 at the ends of the block, where what comes from outside is seen as it
+/// is. `ends` joins blocks: the first and the last value of each, step by step.
 struct Decays {
   static constexpr std::ptrdiff_t kBlock = 64;
   static constexpr double kSpan = 16;

@@ -29,6 +29,9 @@ constexpr auto kWidth = static_cast<std::ptrdiff_t>(hn::MaxLanes(DF()));
 constexpr auto kHalf = static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
 constexpr std::ptrdiff_t kHalves = kWidth / kHalf;
 
+template <class T>
+inline constexpr bool kIsDouble = std::is_same_v<Work<T>, double>;
+
 /// As many doubles as a vector has floats.
 struct Wide {
   V half[kHalves];

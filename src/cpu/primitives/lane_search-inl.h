@@ -23,7 +23,6 @@ HWY_INLINE VF floats(double v) { return hn::Set(DF(), static_cast<float>(v)); }
 template <bool kTile, class T>
 class LaneSearch {
   using Number = Work<T>;
-  static constexpr bool kIsDouble = std::is_same_v<Number, double>;
 
  public:
   LaneSearch(Entries<kTile> entries, std::span<const Lane<T>> rows, std::ptrdiff_t n, Arena& arena)
@@ -44,7 +43,7 @@ class LaneSearch {
     const MF near = hn::AllFalse(d, counted) ? wanted_ : hn::AndNot(count(counted), wanted_);
     const MF lost = hn::AndNot(counted, climb(near));
     if (!hn::AllFalse(d, lost)) climb(hn::AndNot(count(lost), lost));
-    if constexpr (kIsDouble) anchor_ = add(anchor_, origin_);
+    if constexpr (kIsDouble<T>) anchor_ = add(anchor_, origin_);
   }
 
   /// sign * x, padded with infinities.
@@ -83,7 +82,7 @@ class LaneSearch {
     wanted_ = hn::Gt(hn::Load(d, there), hn::Zero(d));
     entries_.fill(from, sign, first[0], values_);
     VF origin = hn::Zero(d);
-    if constexpr (kIsDouble) {
+    if constexpr (kIsDouble<T>) {
       origin_ = load_lanes(first);
       entries_.for_each_vector([&](std::ptrdiff_t e) HWY_ATTR {
         const Wide moved = wide([&](std::ptrdiff_t h) HWY_ATTR {
@@ -233,7 +232,7 @@ class LaneSearch {
     constexpr double kMost = 1900;  // beyond these octaves nothing is left of doubles half way
     const MF far = hn::And(wanted, hn::Gt(gap, floats(kMost)));
     wanted_ = hn::AndNot(far, wanted_);
-    if constexpr (!kIsDouble) {
+    if constexpr (!kIsDouble<T>) {
       below_ = hn::IfThenElse(far, low, below_);
       above_ = hn::IfThenElse(far, high, above_);
     }

@@ -22,8 +22,7 @@ namespace lapsum::cpu::HWY_NAMESPACE {
 template <bool kTile, class T>
 class LaneSolve {
   using Number = Work<T>;
-  static constexpr bool kIsDouble = std::is_same_v<Number, double>;
-  static constexpr double kSmall = kIsDouble ? 1e-8 : 4e-5;
+  static constexpr double kSmall = kIsDouble<T> ? 1e-8 : 4e-5;
   static constexpr double kMost = 0.5 * (1 + kSmall);
 
  public:
@@ -86,7 +85,7 @@ class LaneSolve {
       return hn::MulAdd(e, ratio, hn::IfThenElseZero(is_left, hn::Set(d, 1.0)));
     };
     const auto value = [&](std::ptrdiff_t at, std::ptrdiff_t lane) HWY_ATTR {
-      if constexpr (kIsDouble) {
+      if constexpr (kIsDouble<T>) {
         return mask(at, lane / kHalf);
       } else {
         return narrowed(wide([&](std::ptrdiff_t h) HWY_ATTR {
@@ -126,8 +125,8 @@ class LaneSolve {
           for (std::ptrdiff_t h = 0; h < kHalves; ++h) {
             const V r = load_wide(d, r_at + at + h * kHalf);
             // Of float rows the products are exact enough; else the differences are.
-            const V octaves = kIsDouble ? hn::Mul(hn::Sub(b_.half[h], r), rate.half[h])
-                                        : hn::NegMulAdd(r, rate.half[h], start.half[h]);
+            const V octaves = kIsDouble<T> ? hn::Mul(hn::Sub(b_.half[h], r), rate.half[h])
+                                           : hn::NegMulAdd(r, rate.half[h], start.half[h]);
             const Decay<T, 1> half;
             const V e = half(d, hn::Min(hn::Abs(octaves), hn::Set(d, half.kZero)));
             const auto is_left = hn::Ge(octaves, hn::Zero(d));
@@ -137,7 +136,7 @@ class LaneSolve {
             count[h] = add_if(is_left, count[h], hn::Set(d, 1.0));
             left[h] = add_if(is_left, left[h], e);
             right[h] = add_if(hn::Not(is_left), right[h], e);
-            if constexpr (kIsDouble) {
+            if constexpr (kIsDouble<T>) {
               V(&nearest_left)[kHalves] = left_most.half;
               V(&nearest_right)[kHalves] = right_most.half;
               nearest_left[h] = max_if(is_left, nearest_left[h], e);
@@ -160,13 +159,13 @@ class LaneSolve {
     });
     step_ = wide([&](std::ptrdiff_t h) HWY_ATTR {
       const V step = hn::Log(d, ratio_.half[h]);
-      if constexpr (kIsDouble) return step;
+      if constexpr (kIsDouble<T>) return step;
       // Beyond, their fractions are not good to 2^-29.
       const auto in_range = hn::Le(hn::Abs(start.half[h]), hn::Set(d, 0x1p24));
       const V never = hn::Set(d, std::numeric_limits<double>::infinity());
       return hn::IfThenElse(in_range, step, never);
     });
-    if constexpr (!kIsDouble) return floats(kSmall);
+    if constexpr (!kIsDouble<T>) return floats(kSmall);
     return narrowed(wide([&](std::ptrdiff_t h) HWY_ATTR {
       const V most = hn::Set(d, kMost);
       const V ratio = ratio_.half[h];

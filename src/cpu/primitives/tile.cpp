@@ -29,7 +29,6 @@ using FI = hn::RebindToSigned<F>;
 using FU = hn::RebindToUnsigned<F>;
 using VI = hn::Vec<DI>;
 using VF = hn::Vec<F>;
-using VFI = hn::Vec<FI>;
 
 HWY_INLINE std::ptrdiff_t lanes() { return static_cast<std::ptrdiff_t>(hn::Lanes(D())); }
 
@@ -47,7 +46,6 @@ class Kernel {
   template <class Number>
   using Step = std::conditional_t<kSingle, hn::CappedTag<Number, 1>, hn::Rebind<Number, D>>;
   using S = Step<double>;
-  using SU = hn::RebindToUnsigned<S>;
 
   static HWY_INLINE std::ptrdiff_t rows() { return kSingle ? 1 : lanes(); }
 
@@ -100,16 +98,18 @@ class Kernel {
   template <class Body>
   static HWY_INLINE void read(const Tile::From& from, std::ptrdiff_t n, Body body) {
     if constexpr (kSingle) {
-      std::ptrdiff_t e = 0;
-      for (; e + lanes() <= n; e += lanes()) body(e, hn::LoadU(F(), from[0] + e));
-      if (e == n) return;
-      float last[kMostTileRows] = {};
-      std::copy_n(from[0] + e, n - e, last);
-      body(e, hn::LoadU(F(), last));
+      const auto at = [&](const float* x, std::ptrdiff_t e, auto...)
+                          HWY_ATTR { body(e, hn::LoadU(F(), x)); };
+      HWY_NAMESPACE::for_each_vector(from[0], n, 0.0f, at, at);
     } else {
       interleave(F(), from.data(), n,
                  [&](std::ptrdiff_t j, VF v) HWY_ATTR { body(j * rows(), v); });
     }
+  }
+  static HWY_INLINE Column read(const Tile::From& from, std::ptrdiff_t n, Arena& arena) {
+    const Column to(n, arena);
+    read(from, n, [&](std::ptrdiff_t e, VF v) HWY_ATTR { to.set(e, hn::PromoteTo(D(), v)); });
+    return to;
   }
   // Entries, one after the other, to such rows.
   static HWY_INLINE void write(const float* entries, std::ptrdiff_t n, const Tile::To& to) {
@@ -126,7 +126,7 @@ class Kernel {
   // which there are more units: with this bit set, and keys of finite floats, none is odd or denormal.
   static constexpr std::uint64_t kNormal = std::uint64_t{1} << 62;
   static constexpr int kIndexBits = 30;
-  static constexpr std::int32_t kIndexMask = (std::int32_t{1} << kIndexBits) - 1;
+  static constexpr std::uint64_t kIndexMask = (std::uint64_t{1} << kIndexBits) - 1;
   static constexpr std::uint64_t kBehindAll = kNormal | std::uint64_t{0xff800000} << kIndexBits;
 
   // A sorted tile with the decayed sums of ones.
@@ -158,7 +158,7 @@ class Kernel {
 
     // Of a column in the order of the tile, the entries of the values from e on.
     HWY_INLINE V find(const Column& from, std::ptrdiff_t e) const {
-      const auto index = hn::And(bits(e), hn::Set(DU(), std::uint64_t{kIndexMask}));
+      const auto index = hn::And(bits(e), hn::Set(DU(), kIndexMask));
       return from.gather(entry(hn::BitCast(DI(), index)));
     }
     // Numbers of the values from e on to where they were.
@@ -167,7 +167,7 @@ class Kernel {
       hn::Store(v, F(), values);
       const std::ptrdiff_t count = HWY_MIN(n * rows() - e, lanes());
       for (std::ptrdiff_t l = 0; l < count; ++l) {
-        const auto index = std::bit_cast<std::uint64_t>(order[e + l]) & std::uint64_t{kIndexMask};
+        const auto index = std::bit_cast<std::uint64_t>(order[e + l]) & kIndexMask;
         to[kSingle ? 0 : l][index] = values[l];
       }
     }
@@ -286,8 +286,8 @@ class Kernel {
     HWY_ALIGN double data[kVectors * kMostTileRows];
   };
 
-  // body(e, roots) for the levels t + 1/2, and after(begin, length) for every strip of them. Roots of a
-  // strip are begun before the first is used: a loop of all that is to be done would wait for each.
+  // body(e, roots) for the levels t + 1/2, and after(length) for every strip of them. Roots of a strip
+  // are begun before the first is used: a loop of all that is to be done would wait for each.
   template <class Body, class After>
   static HWY_INLINE void for_each_level(const Sorted& at, Arena& arena, Body body, After after) {
     const D d;
@@ -334,7 +334,7 @@ class Kernel {
         body(begin + i, LevelRoots{before, behind, hn::Gt(excess, hn::Zero(d)), product[i],
                                    hn::Add(m[i], hn::Abs(excess)), m[i]});
       }
-      after(begin, length);
+      after(length);
     }
   }
 
@@ -363,11 +363,10 @@ class Kernel {
   static void rank_vjp(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena) {
     const D d;
     const Sorted at(tile, arena);
-    const Column given(tile.n, arena);
+    const Column given = read(g, tile.n, arena);
     const Column v(tile.n, arena);
     const Column sums_right(tile.n, arena);
     const Column sums_left(tile.n, arena);
-    read(g, tile.n, [&](std::ptrdiff_t e, VF u) HWY_ATTR { given.set(e, hn::PromoteTo(D(), u)); });
     for_each_vector(tile.n, [&](std::ptrdiff_t e) HWY_ATTR { v.set(e, at.find(given, e)); });
     auto right = hn::Zero(S());
     auto left = hn::Zero(S());
@@ -395,15 +394,14 @@ class Kernel {
       const V b = hn::MulAdd(unit, log_ratio(root.sum, root.near_sum(at)), root.near_value(at));
       hn::StoreU(narrow(hn::Mul(at.sign, b)), F(), entries + e);
     };
-    for_each_level(at, arena, place, [](auto...) {});
+    for_each_level(at, arena, place, [](std::ptrdiff_t) {});
     write(entries, tile.n, sorted);
   }
 
   static void sort_vjp(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena) {
     const std::ptrdiff_t n = tile.n;
     const Sorted at(tile, arena);
-    const Column u(n, arena);
-    read(g, n, [&](std::ptrdiff_t e, VF v) HWY_ATTR { u.set(e, hn::PromoteTo(D(), v)); });
+    const Column u = read(g, n, arena);
     const Column to_left(n, arena);
     const Column to_right(n, arena);
     for (std::ptrdiff_t j = -1; j <= n; ++j) {
@@ -423,7 +421,7 @@ class Kernel {
       right.set(i, hn::Mul(u[e], hn::IfThenElse(root.to_right, near, far)));
       behind.set(i, hn::BitCast(D(), root.behind));
     };
-    const auto spread = [&](std::ptrdiff_t, std::ptrdiff_t length) HWY_ATTR {
+    const auto spread = [&](std::ptrdiff_t length) HWY_ATTR {
       for (std::ptrdiff_t i = 0; i < length; ++i) {
         const auto e = static_cast<std::ptrdiff_t>(std::bit_cast<std::int64_t>(behind.data[i]));
         *to_left.at(e - rows()) += left.data[i];
