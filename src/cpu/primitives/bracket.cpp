@@ -11,6 +11,7 @@
 #include <hwy/foreach_target.h>
 // clang-format off: these must follow foreach_target.h
 #include <hwy/highway.h>
+#include "cpu/primitives/compress-inl.h"
 #include "cpu/primitives/decay-inl.h"
 // clang-format on
 
@@ -59,20 +60,34 @@ class WideSums {
 // equal ones is exact, and a sum of them that begins with 128 leaves an exact error, which is
 // summed with the other part; that is small.
 class NarrowSums {
-  using VF = Steps::VF;
-  using M = Steps::M;
+  using VF = FewSteps::VF;
+  using M = FewSteps::M;
   static constexpr int kMostTerms = 32;
   static constexpr float kBegin = 128;
   // Beyond this many octaves a term is nothing against the element at the end of the bracket, and
   // smaller ones would have denormal parts, which are slow.
   static constexpr int kFar = 90;
 
+  struct Added {
+    VF terms, rest;
+  };
+  static HWY_INLINE Added plus(VF terms, const FewSteps::Parts& e) {
+    const VF sum = hn::MulAdd(e.power, e.scale, terms);
+    const VF error = hn::MulSub(e.power, e.scale, hn::Sub(sum, terms));
+    return {sum, hn::MulAdd(e.rest, e.scale, error)};
+  }
+
   struct Sum {
     HWY_INLINE Sum() : total(hn::Zero(D())) { reset(); }
 
-    HWY_INLINE void add(M mask, VF new_terms, VF rest) {
-      terms = hn::IfThenElse(mask, new_terms, terms);
-      rests = hn::IfThenElse(mask, hn::Add(rests, rest), rests);
+    HWY_INLINE void add(M mask, const Added& added) {
+      terms = hn::IfThenElse(mask, added.terms, terms);
+      rests = hn::IfThenElse(mask, hn::Add(rests, added.rest), rests);
+    }
+    HWY_INLINE void add(const FewSteps::Parts& e) {
+      const Added added = plus(terms, e);
+      terms = added.terms;
+      rests = hn::Add(rests, added.rest);
     }
     HWY_INLINE void flush() {
       const VF begin = hn::Set(DF(), kBegin);
@@ -104,13 +119,17 @@ class NarrowSums {
 
   template <class T>
   HWY_INLINE void add(const T*, VF r, M is_left, M is_right) {
-    const Steps::Parts e = steps_.decay<false>(r, is_left, left_side_, right_side_, 126);
-    const VF terms = hn::IfThenElse(is_left, left_.terms, right_.terms);
-    const VF new_terms = hn::MulAdd(e.power, e.scale, terms);
-    const VF error = hn::MulSub(e.power, e.scale, hn::Sub(new_terms, terms));
-    const VF rest = hn::MulAdd(e.rest, e.scale, error);
-    left_.add(is_left, new_terms, rest);
-    right_.add(is_right, new_terms, rest);
+    const FewSteps::Parts e = steps_.decay<false>(r, is_left, left_side_, right_side_, 126);
+    if constexpr (kMasksAreVectors) {
+      // A scale of 0 adds nothing, if the rest is a number: inside of the bracket it need not be.
+      const VF rest = hn::IfThenElseZero(hn::Or(is_left, is_right), e.rest);
+      left_.add({e.power, rest, hn::IfThenElseZero(is_left, e.scale)});
+      right_.add({e.power, rest, hn::IfThenElseZero(is_right, e.scale)});
+    } else {
+      const Added added = plus(hn::IfThenElse(is_left, left_.terms, right_.terms), e);
+      left_.add(is_left, added);
+      right_.add(is_right, added);
+    }
     if (++added_ == kMostTerms) flush();
   }
 
@@ -128,8 +147,8 @@ class NarrowSums {
   }
 
  private:
-  Steps steps_;
-  Steps::Side left_side_, right_side_;
+  FewSteps steps_;
+  FewSteps::Side left_side_, right_side_;
   bool has_left_, has_right_;
   Sum left_, right_;
   int added_ = 0;
@@ -158,11 +177,7 @@ HWY_INLINE Bracketed bracket_in(const T* HWY_RESTRICT x, std::ptrdiff_t n, doubl
     const auto is_right = hn::Ge(r, high);
     const auto is_inside = hn::Not(hn::Or(is_left, is_right));
     // A compressed vector may be stored whole: there is as much room as there are values so far.
-    if constexpr (sizeof(Number) == sizeof(float)) {
-      store_exact(d, hn::Compress(r, is_inside), inside + kept);
-    } else {
-      hn::CompressStore(r, is_inside, d, inside + kept);
-    }
+    store_exact(d, compress(d, r, is_inside), inside + kept);
     left += static_cast<std::ptrdiff_t>(hn::CountTrue(d, is_left));
     kept += static_cast<std::ptrdiff_t>(hn::CountTrue(d, is_inside));
     sums.add(x + i, r, is_left, is_right);
@@ -179,7 +194,7 @@ HWY_INLINE Bracketed bracket_in(const T* HWY_RESTRICT x, std::ptrdiff_t n, doubl
     const auto is_right = hn::Ge(r, high);
     const auto is_inside = hn::Not(hn::Or(is_left, is_right));
     sums.add(padded, r, is_left, is_right);
-    store_exact(d, hn::Compress(r, is_inside), padded);
+    store_exact(d, compress(d, r, is_inside), padded);
     left += static_cast<std::ptrdiff_t>(hn::CountTrue(d, is_left));
     const auto last = static_cast<std::ptrdiff_t>(hn::CountTrue(d, is_inside));
     for (std::ptrdiff_t l = 0; l < std::min(last, n - i); ++l) inside[kept++] = padded[l];
@@ -192,7 +207,7 @@ HWY_INLINE Bracketed bracket_in(const T* HWY_RESTRICT x, std::ptrdiff_t n, doubl
   Bracketed bracket_##T(const T* x, std::ptrdiff_t n, double sign, double lo, double hi, \
                         double alpha, T* inside) {                                       \
     if constexpr (kHasTable && sizeof(T) < sizeof(double)) {                             \
-      if (Steps::can_take(lo, alpha) && Steps::can_take(hi, alpha)) {                    \
+      if (FewSteps::can_take(lo, alpha) && FewSteps::can_take(hi, alpha)) {              \
         return bracket_in<NarrowSums>(x, n, sign, lo, hi, alpha, inside);                \
       }                                                                                  \
     }                                                                                    \

@@ -84,29 +84,55 @@ struct Decay {
   }
 };
 
-// For float rows there is a way in float lanes, if one or two vectors can hold a table of
-// sixteen powers of two.
+// For float rows there is a way in float lanes, if a vector or two can hold a table of powers of two
+// and products are not rounded before they are added.
 using DF = hn::ScalableTag<float>;
-#if HWY_HAVE_SCALABLE
+#if HWY_HAVE_SCALABLE || !HWY_NATIVE_FMA
 constexpr bool kHasTable = false;
 #else
 constexpr bool kHasTable = hn::MaxLanes(DF()) == 8 || hn::MaxLanes(DF()) == 16;
 #endif
 
+// Choosing between two vectors takes more than two operations on bits, unless masks have registers
+// of their own.
+#if HWY_TARGET <= HWY_AVX3 && HWY_ARCH_X86
+constexpr bool kMasksAreVectors = false;
+#else
+constexpr bool kMasksAreVectors = true;
+#endif
+
 // 2^(1 - j / 16), rounded to 16 bits, and what that leaves.
-alignas(64) constexpr float kPower[16] = {0x1.0p+1f,    0x1.ea4ap+0f, 0x1.d582p+0f, 0x1.c19ap+0f,
-                                          0x1.ae8ap+0f, 0x1.9c4ap+0f, 0x1.8acep+0f, 0x1.7a12p+0f,
-                                          0x1.6a0ap+0f, 0x1.5abp+0f,  0x1.4bfep+0f, 0x1.3deap+0f,
-                                          0x1.307p+0f,  0x1.2388p+0f, 0x1.172cp+0f, 0x1.0b56p+0f};
-alignas(64) constexpr float kRest[16] = {
+constexpr float kPower[16] = {0x1.0p+1f,    0x1.ea4ap+0f, 0x1.d582p+0f, 0x1.c19ap+0f,
+                              0x1.ae8ap+0f, 0x1.9c4ap+0f, 0x1.8acep+0f, 0x1.7a12p+0f,
+                              0x1.6a0ap+0f, 0x1.5abp+0f,  0x1.4bfep+0f, 0x1.3deap+0f,
+                              0x1.307p+0f,  0x1.2388p+0f, 0x1.172cp+0f, 0x1.0b56p+0f};
+constexpr float kRest[16] = {
     0x0.0p+0f,        0x1.f45492p-17f,  -0x1.c8c116p-18f, -0x1.089eacp-18f,
     -0x1.9a94b2p-22f, -0x1.cfab82p-17f, 0x1.508aa8p-18f,  -0x1.7182ap-17f,
     -0x1.9980c4p-20f, 0x1.f75216p-18f,  -0x1.4ab276p-18f, 0x1.93048ep-18f,
     -0x1.f5ce48p-20f, -0x1.6462a8p-18f, -0x1.f0e0acp-18f, -0x1.e4c19ep-18f};
 
+/// Some of them, evenly spread.
+template <int kCount>
+struct PowerTable {
+  alignas(64) float power[kCount] = {};
+  alignas(64) float rest[kCount] = {};
+
+  constexpr PowerTable() {
+    for (int j = 0; j < kCount; ++j) {
+      power[j] = kPower[j * (16 / kCount)];
+      rest[j] = kRest[j * (16 / kCount)];
+    }
+  }
+};
+template <int kCount>
+inline constexpr PowerTable<kCount> kPowerTable;
+
 /// e^{-|r - end| / alpha} in parts: with distances counted in steps of 1 / kSteps octave, m whole
 /// ones and a rest f give 2^-m (1 + g(f)). The multiplication that gives f is fused with the
-/// subtraction of m, so that f is exact though a distance of floats is not a float.
+/// subtraction of m, so that f is exact though a distance of floats is not a float. Sixteen steps
+/// have half the error of eight.
+template <int kSteps>
 class Steps {
  public:
   using VF = hn::Vec<DF>;
@@ -151,65 +177,82 @@ class Steps {
     const DF d;
     const hn::RebindToSigned<DF> di;
     const auto of_side = [&](double on_left, double on_right) HWY_ATTR {
-      return hn::IfThenElse(is_left, hn::Set(d, static_cast<float>(on_left)),
-                            hn::Set(d, static_cast<float>(on_right)));
+      return choose(is_left, static_cast<float>(on_left), static_cast<float>(on_right));
     };
     const VF base = of_side(kRound + left.whole, kRound + right.whole);
-    const VF y = hn::Min(hn::IfThenElse(is_left, hn::Neg(r), r), of_side(left.most, right.most));
+    const VF y = hn::Min(negate_if(is_left, r), of_side(left.most, right.most));
     const VF moved = hn::MulAdd(y, rate_, base);
     VF f = hn::MulAdd(y, rate_, hn::Sub(base, moved));
     if constexpr (kWithPart) f = hn::Add(f, of_side(left.part, right.part));
     f = hn::MulAdd(y, rate_rest_, f);
     const auto bits = hn::BitCast(di, moved);
     const auto step = hn::And(bits, hn::Set(di, kSteps - 1));
-    const VF power = look_up(kPower, step);
+    const VF power = look_up(kPowerTable<kSteps>.power, step);
     const VF g = growth<kWithPart>(f);
     const auto octaves = hn::ShiftLeft<23 - kStepBits>(hn::Sub(bits, step));
     const auto scale = hn::Sub(hn::Set(di, exponent << 23), octaves);
-    const VF rest = look_up(kRest, step);
-    return {power, hn::MulAdd(hn::Add(power, rest), g, rest), hn::BitCast(d, scale)};
+    const VF rest = look_up(kPowerTable<kSteps>.rest, step);
+    return {power, hn::MulAdd(power, g, hn::MulAdd(rest, g, rest)), hn::BitCast(d, scale)};
   }
 
  private:
   using VI = hn::Vec<hn::RebindToSigned<DF>>;
-  static constexpr int kSteps = 16;
-  static constexpr int kStepBits = 4;
+  static_assert(kSteps == 8 || kSteps == 16);
+  static constexpr int kStepBits = kSteps == 16 ? 4 : 3;
   static constexpr double kRound = 0x1.8p23;
 
-  // 2^(-f / 16) - 1 for |f| <= 1/2, within 1.6e-9; with a part f may be twice as far, and 1.3e-9 takes
-  // a term more.
+  // 2^(-f / kSteps) - 1 for |f| <= 1/2, within 1.6e-9; longer steps take a term more, and so does a
+  // part, with which f may be twice as far.
   template <bool kWithPart>
   static HWY_INLINE VF growth(VF f) {
     const DF d;
-    constexpr double kStep = -kLn2 / kSteps;
-    constexpr float kNear[] = {-0x1.62e43p-5f, 0x1.ebfff2p-11f, -0x1.c6aef4p-17f};
-    constexpr float kFar[] = {static_cast<float>(kStep), static_cast<float>(kStep * kStep / 2),
-                              static_cast<float>(kStep * kStep * kStep / 6),
-                              static_cast<float>(kStep * kStep * kStep * kStep / 24)};
-    constexpr std::size_t kTerms = kWithPart ? 4 : 3;
-    const float* const terms = kWithPart ? kFar : kNear;
-    VF g = hn::Set(d, terms[kTerms - 1]);
-    for (std::size_t i = kTerms - 1; i-- > 0;) g = hn::MulAdd(f, g, hn::Set(d, terms[i]));
+    constexpr int kTerms = (kWithPart ? 8 : 7) - kStepBits;
+    constexpr auto kTerm = [](int power) {
+      constexpr double kFitted[] = {-0x1.62e43p-5, 0x1.ebfff2p-11, -0x1.c6aef4p-17};
+      if (kTerms == 3) return kFitted[power - 1];
+      double term = 1;
+      for (int i = 1; i <= power; ++i) term *= -kLn2 / kSteps / i;
+      return term;
+    };
+    VF g = hn::Set(d, static_cast<float>(kTerm(kTerms)));
+    for (int i = kTerms - 1; i > 0; --i) {
+      g = hn::MulAdd(f, g, hn::Set(d, static_cast<float>(kTerm(i))));
+    }
     return hn::Mul(f, g);
   }
 
   static HWY_INLINE VF look_up(const float* table, VI step) {
     const DF d;
-    if constexpr (hn::MaxLanes(d) >= kSteps) {
-      return hn::TableLookupLanes(hn::LoadU(d, table), hn::IndicesFromVec(d, step));
+    constexpr int kLanes = static_cast<int>(hn::MaxLanes(d));
+    if constexpr (kLanes >= kSteps) {
+      return hn::TableLookupLanes(hn::Load(d, table), hn::IndicesFromVec(d, step));
     } else {
       const hn::RebindToSigned<DF> di;
-      const auto index = hn::IndicesFromVec(d, hn::And(step, hn::Set(di, kSteps / 2 - 1)));
-      const VF low = hn::TableLookupLanes(hn::LoadU(d, table), index);
-      const VF high = hn::TableLookupLanes(hn::LoadU(d, table + kSteps / 2), index);
-      const auto is_high = hn::TestBit(step, hn::Set(di, kSteps / 2));
+      const auto index = hn::IndicesFromVec(d, hn::And(step, hn::Set(di, kLanes - 1)));
+      const VF low = hn::TableLookupLanes(hn::Load(d, table), index);
+      const VF high = hn::TableLookupLanes(hn::Load(d, table + kLanes), index);
+      const auto is_high = hn::TestBit(step, hn::Set(di, kLanes));
       return hn::IfThenElse(hn::RebindMask(d, is_high), high, low);
     }
+  }
+
+  static HWY_INLINE VF choose(M mask, float yes, float no) {
+    const DF d;
+    const VF other = hn::Set(d, no);
+    if constexpr (!kMasksAreVectors) return hn::IfThenElse(mask, hn::Set(d, yes), other);
+    return hn::Xor(other, hn::IfThenElseZero(mask, hn::Xor(hn::Set(d, yes), other)));
+  }
+  static HWY_INLINE VF negate_if(M mask, VF v) {
+    return hn::Xor(v, hn::IfThenElseZero(mask, hn::Set(DF(), -0.0f)));
   }
 
   double wide_rate_, step_;
   VF rate_, rate_rest_;
 };
+
+using ManySteps = Steps<16>;
+/// As many as one vector holds.
+using FewSteps = Steps<hn::MaxLanes(DF()) >= 16 ? 16 : 8>;
 
 /// body(x, i) for every whole vector of x + i; then tail(x, left) for what is left of it, padded.
 template <class T, class Body, class Tail>

@@ -65,12 +65,12 @@ HWY_INLINE void wide_cdf_in(const T* x, std::ptrdiff_t n, double sign, const Thr
 }
 
 // The decays of a row in float lanes, for a threshold that one double can hold.
-template <class T>
+template <class T, class Steps>
 class Seen {
  public:
   struct Decays {
-    Steps::Parts e;
-    Steps::M is_left;
+    typename Steps::Parts e;
+    typename Steps::M is_left;
   };
 
   /// Decays are cut at `octaves` below 1 and come times 2^(octaves - 126).
@@ -87,13 +87,13 @@ class Seen {
   HWY_INLINE Decays at(const T* x) const {
     const auto r = hn::Mul(load_elements(DF(), x), turn_);
     const auto is_left = hn::Le(r, last_left_);
-    return {steps_.decay<true>(r, is_left, left_, right_, octaves_), is_left};
+    return {steps_.template decay<true>(r, is_left, left_, right_, octaves_), is_left};
   }
 
  private:
   Steps steps_;
-  Steps::Side left_, right_;
-  Steps::VF turn_, last_left_;
+  typename Steps::Side left_, right_;
+  typename Steps::VF turn_, last_left_;
   int octaves_;
 };
 
@@ -101,7 +101,7 @@ template <class T>
 HWY_INLINE void narrow_cdf_in(const T* x, std::ptrdiff_t n, double sign, double b, double alpha,
                               T* p) {
   const DF d;
-  const Seen<T> seen(sign, b, alpha, 125);  // halves of decays
+  const Seen<T, FewSteps> seen(sign, b, alpha, 125);  // halves of decays
   const auto at = [&](const T* from, T* to) HWY_ATTR {
     const auto [e, is_left] = seen.at(from);
     // 1 - half or half; the first sum is exact unless half is below 2^-8, so that one rounding
@@ -125,7 +125,7 @@ HWY_INLINE void cdf_in(const T* x, std::ptrdiff_t n, double sign, const Threshol
                        T* p) {
   if constexpr (kHasTable && sizeof(T) < sizeof(double)) {
     const double whole = b.anchor + b.offset;
-    if (Steps::can_take(whole, alpha)) return narrow_cdf_in(x, n, sign, whole, alpha, p);
+    if (FewSteps::can_take(whole, alpha)) return narrow_cdf_in(x, n, sign, whole, alpha, p);
   }
   wide_cdf_in(x, n, sign, b, alpha, p);
 }
@@ -233,12 +233,12 @@ template <class T>
 HWY_INLINE DensitySums narrow_weigh_in(const T* x, const T* g, std::ptrdiff_t n, double sign,
                                        double b, double alpha, float* e) {
   const DF d;
-  const Seen<T> seen(sign, b, alpha, 126);
+  const Seen<T, ManySteps> seen(sign, b, alpha, 126);
   V total = hn::Zero(D());
   V with_g = hn::Zero(D());
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   const auto add = [&](const T* at, const T* g_at, float* to) HWY_ATTR {
-    const Steps::Parts parts = seen.at(at).e;
+    const ManySteps::Parts parts = seen.at(at).e;
     hn::StoreU(hn::MulAdd(parts.rest, parts.scale, hn::Mul(parts.power, parts.scale)), d, to);
     for (std::ptrdiff_t h = 0; h < lanes; h += static_cast<std::ptrdiff_t>(hn::Lanes(D()))) {
       const V weight = load_wide(D(), to + h);
@@ -267,7 +267,7 @@ HWY_INLINE DensitySums weigh_in(const T* x, const T* g, std::ptrdiff_t n, double
     // Floats of a smaller sum may lack what the wider range of doubles holds.
     constexpr double kFaint = 0x1p-40;
     const double whole = b.anchor + b.offset;
-    if (Steps::can_take(whole, alpha)) {
+    if (ManySteps::can_take(whole, alpha)) {
       const DensitySums sums = narrow_weigh_in(x, g, n, sign, whole, alpha, e);
       if (sums.total > kFaint) return sums;
     }

@@ -1,0 +1,60 @@
+// The lanes that a mask chooses, moved to the front of a vector. Instruction sets without an
+// instruction for it look up where each lane comes from.
+// Included once per instruction set, after hwy/highway.h.
+#if defined(LAPSUM_COMPRESS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef LAPSUM_COMPRESS_INL_H
+#undef LAPSUM_COMPRESS_INL_H
+#else
+#define LAPSUM_COMPRESS_INL_H
+#endif
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+HWY_BEFORE_NAMESPACE();
+namespace lapsum::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// For every mask: its lanes in ascending order, then lane 0. Highway has such tables too, inside of
+// functions, where compilers copy them to the stack for every vector.
+template <class Number, std::size_t kLanes>
+struct CompressTable {
+  alignas(64) std::array<std::array<Number, kLanes>, std::size_t{1} << kLanes> from = {};
+
+  constexpr CompressTable() {
+    for (std::size_t mask = 0; mask < from.size(); ++mask) {
+      std::size_t chosen = 0;
+      for (std::size_t l = 0; l < kLanes; ++l) {
+        if (mask >> l & 1) from[mask][chosen++] = static_cast<Number>(l);
+      }
+    }
+  }
+};
+template <class Number, std::size_t kLanes>
+inline constexpr CompressTable<Number, kLanes> kCompressTable;
+
+/// The lanes of v that `mask` chooses, in front; what follows them is not said.
+template <class D>
+HWY_INLINE hn::Vec<D> compress(D d, hn::Vec<D> v, hn::Mask<D> mask) {
+#if HWY_HAVE_SCALABLE || HWY_TARGET == HWY_SCALAR
+  constexpr bool kLookUp = false;
+#else
+  constexpr bool kLookUp = hn::MaxLanes(D()) <= 8;
+#endif
+  if constexpr (kLookUp) {
+    using Number = hn::TFromD<hn::RebindToSigned<D>>;
+    constexpr std::size_t kLanes = hn::MaxLanes(D());
+    std::uint8_t chosen[8];
+    hn::StoreMaskBits(d, mask, chosen);
+    const auto& from = kCompressTable<Number, kLanes>.from[chosen[0]];
+    const auto lanes = hn::Load(hn::RebindToSigned<D>(), from.data());
+    return hn::TableLookupLanes(v, hn::IndicesFromVec(d, lanes));
+  } else {
+    return hn::Compress(v, mask);
+  }
+}
+
+}  // namespace lapsum::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
