@@ -60,7 +60,7 @@ void lap_sum_vjp(Rows<const T> r, Rows<const T> x, const PerRow& alpha, Rows<con
         }
         if (gr.data) {
           const Scans<0> seen = scatter<0>(row.decays, points, u, arena, inner);
-          row.scatter(gr[i], inner, [&](std::ptrdiff_t j) {
+          row.scatter(gr[i], arena, inner, [&](std::ptrdiff_t j) {
             return -orientation.sign * peak * (seen.right[0][j] + seen.left[0][j]);
           });
         }

@@ -140,10 +140,11 @@ void lap_sum_inverse_vjp(Rows<const T> r, const AllLevels& k, const PerRow& alph
     const std::span<const double> u = load(g[i], m, orientation.sign, arena, inner);
     const RootWeights roots = level_weights(row.decays.r, orientation.alpha, levels, arena, inner);
     if (gr.data) {
+      Scattered<T> results = row.scattered(gr[i], arena, inner);
       const auto store = [&](const ChunkOfScans& at) {
         const double* right = at.scans[0].right[0].data();
         const double* left = at.scans[0].left[0].data();
-        row.scatter_pieces(gr[i], at.begin, at.end, [&](std::ptrdiff_t j, int count, double* to) {
+        results.put(at.begin, at.end, [&](std::ptrdiff_t j, int count, double* to) {
           const std::ptrdiff_t from = j - at.begin;
           for (int l = 0; l < count; ++l) {
             to[l] = orientation.sign * (right[from + l] + left[from + l]);
@@ -151,6 +152,7 @@ void lap_sum_inverse_vjp(Rows<const T> r, const AllLevels& k, const PerRow& alph
         });
       };
       scatter(row.decays.r, orientation.alpha, roots, u, arena, inner, store);
+      results.finish();
     }
     if (gk) {
       for (std::ptrdiff_t t = 0; t < m; ++t) {

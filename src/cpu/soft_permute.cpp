@@ -116,7 +116,8 @@ void soft_permute_vjp(Rows<const T> x, Rows<const T> values, std::ptrdiff_t colu
     }
     if (gx.data || galpha) form.finish(arena, inner);
     if (gx.data) {
-      row.scatter(gx[i], inner, [&](std::ptrdiff_t j) { return orientation.sign * form.gr()[j]; });
+      row.scatter(gx[i], arena, inner,
+                  [&](std::ptrdiff_t j) { return orientation.sign * form.gr()[j]; });
     }
     if (galpha) galpha[i] = orientation.alpha_sign * form.galpha();
   });

@@ -58,6 +58,7 @@ void soft_rank(Rows<const T> x, const PerRow& alpha, Rows<T> rank, Order order, 
     };
     tie(0, row.below);
     tie(n - row.above, row.above);
+    Scattered<T> ranks_of = row.scattered(out, arena, inner);
     const auto on_chunk = [&](const ChunkOfScans& at) {
       const double* before = at.scans[0].right[0].data();
       const double* behind = at.scans[0].left[0].data();
@@ -68,10 +69,11 @@ void soft_rank(Rows<const T> x, const PerRow& alpha, Rows<T> rank, Order order, 
           ranks[j] = (first + j) + 0.5 * (behind[from + j] - before[from + j]);
         }
       };
-      row.scatter_pieces(out, at.begin, at.end, to_ranks);
+      ranks_of.put(at.begin, at.end, to_ranks);
     };
     const SideWeights ones[1];
     scan_in_chunks(row.decays.r, row.decays.alpha, ones, arena, inner, on_chunk);
+    ranks_of.finish();
   };
   const auto tiled = [&](const auto& rows, Arena& arena) {
     rank_tile(rows.tile(), rows.of(rank), arena);
@@ -90,12 +92,14 @@ void soft_rank_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T
     if (!row.valid) return;
     const std::span<const double> v = row.gather(g[i], 1, arena, inner);
     if (gx.data) {
+      Scattered<T> results = row.scattered(gx[i], arena, inner);
       const auto store = [&](const ChunkOfScans& at, auto&& value) {
-        row.scatter_pieces(gx[i], at.begin, at.end, [&](std::ptrdiff_t j, int count, double* to) {
+        results.put(at.begin, at.end, [&](std::ptrdiff_t j, int count, double* to) {
           for (int l = 0; l < count; ++l) to[l] = orientation.sign * value(j - at.begin + l);
         });
       };
       apply_jacobian(row, v, orientation.peak(), arena, inner, store);
+      results.finish();
     }
     if (galpha) {
       const std::span<const double> slopes = alpha_slopes(row, orientation.peak(), arena, inner);
@@ -136,7 +140,7 @@ void soft_rank_jvp(Rows<const T> x, const PerRow& alpha, Rows<const T> dx, const
       const double scale = orientation.alpha_sign * dalpha[i];
       for (std::ptrdiff_t j = 0; j < row.finite(); ++j) total[j] += scale * slopes[j];
     }
-    row.scatter(drank[i], inner, [&](std::ptrdiff_t j) { return total[j]; });
+    row.scatter(drank[i], arena, inner, [&](std::ptrdiff_t j) { return total[j]; });
   });
 }
 

@@ -9,6 +9,7 @@
 #include "cpu/primitives/kept_order.h"
 #include "cpu/primitives/parallel.h"
 #include "cpu/primitives/row.h"
+#include "cpu/primitives/scattered.h"
 #include "math/orientation.h"
 
 namespace lapsum::cpu {
@@ -44,24 +45,23 @@ struct SortedRow {
     return out;
   }
 
-  /// v[element] = the narrowed numbers of the finite values [begin, end), which fill(j, count, to)
-  /// writes for those from j on.
-  template <class T, class Fill>
-  void scatter_pieces(T* v, std::ptrdiff_t begin, std::ptrdiff_t end, Fill&& fill) const {
-    const std::span<const Index> elements = finite_order();
-    narrow_pieces<T>(begin, end, fill, [&](std::ptrdiff_t j, int count, const T* narrowed) {
-      for (int l = 0; l < count; ++l) v[elements[j + l]] = narrowed[l];
-    });
+  /// Results of the finite values, in their order, for the elements of v.
+  template <class T>
+  Scattered<T> scattered(T* v, Arena& arena, int threads) const {
+    return {finite_order(), n, v, arena, threads};
   }
 
   /// v[element] = narrow(value(j)) for the finite values j.
   template <class T, class Value>
-  void scatter(T* v, int threads, Value&& value) const {
+  void scatter(T* v, Arena& arena, int threads, Value&& value) const {
+    const Arena::Scope scope(arena);
+    Scattered<T> results = scattered(v, arena, threads);
     for_each_chunk(finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      scatter_pieces(v, begin, end, [&](std::ptrdiff_t j, int count, double* to) {
+      results.put(begin, end, [&](std::ptrdiff_t j, int count, double* to) {
         for (int l = 0; l < count; ++l) to[l] = value(j + l);
       });
     });
+    results.finish();
   }
 };
 

@@ -114,7 +114,7 @@ void weighted_soft_rank_vjp(Rows<const T> x, Rows<const T> weights, const PerRow
     if (gx.data) {
       const Others weight(row, w, arena, inner);
       const Others given(row, v, arena, inner);
-      row.scatter(gx[i], inner, [&](std::ptrdiff_t j) {
+      row.scatter(gx[i], arena, inner, [&](std::ptrdiff_t j) {
         return orientation.sign * orientation.peak() *
                (v[j] * weight.even(j) - w[j] * given.even(j));
       });
