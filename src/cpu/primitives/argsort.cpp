@@ -1,7 +1,6 @@
 // Where the order is wanted, elements are sorted by their digits, a long row in buckets that threads
 // share. What that cannot do is compared: values are mapped to unsigned keys of the same order, which
-// Highway sorts; a key and its index share one 64-bit number; and two halves of a long row are sorted
-// by two threads and merged.
+// Highway sorts, each thread a part of them; a key and its index share one 64-bit number.
 #include "cpu/primitives/argsort.h"
 
 #include <hwy/contrib/sort/vqsort.h>
@@ -12,6 +11,7 @@
 
 #include "cpu/primitives/ordered_keys.h"
 #include "cpu/primitives/parallel.h"
+#include "cpu/primitives/partition.h"
 #include "cpu/primitives/radix_sort.h"
 
 namespace lapsum::cpu {
@@ -32,25 +32,9 @@ double decode(std::uint64_t key) {
   return std::bit_cast<double>(key ^ (((key >> 63) - 1) | kSign));
 }
 
-// How many of the first `count` numbers of the merged sequence come from `a`.
-template <class U>
-std::ptrdiff_t taken_from(std::span<const U> a, std::span<const U> b, std::ptrdiff_t count) {
-  std::ptrdiff_t low = std::max<std::ptrdiff_t>(0, count - std::ssize(b));
-  std::ptrdiff_t high = std::min(count, std::ssize(a));
-  while (low < high) {
-    const std::ptrdiff_t middle = low + (high - low) / 2;
-    if (a[middle] <= b[count - middle - 1]) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 // Sorts the numbers; the result may lie in `other`, which is returned then.
 template <class U>
-std::span<U> sort_numbers(std::span<U> numbers, std::span<U> other, int threads) {
+std::span<U> sort_numbers(std::span<U> numbers, std::span<U> other, Arena& arena, int threads) {
   const std::ptrdiff_t n = std::ssize(numbers);
   const auto sort = [](std::span<U> part) {
     hwy::Sorter()(part.data(), part.size(), hwy::SortAscending());
@@ -59,15 +43,10 @@ std::span<U> sort_numbers(std::span<U> numbers, std::span<U> other, int threads)
     sort(numbers);
     return numbers;
   }
-  const auto half = static_cast<std::size_t>(n / 2);
-  const std::span<U> a = numbers.first(half);
-  const std::span<U> b = numbers.subspan(half);
-  parallel_for(2, 2, [&](std::ptrdiff_t part, int) { sort(part == 0 ? a : b); });
-  for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    const std::ptrdiff_t i = taken_from<U>(a, b, begin);
-    const std::ptrdiff_t i_end = taken_from<U>(a, b, end);
-    std::merge(a.begin() + i, a.begin() + i_end, b.begin() + (begin - i), b.begin() + (end - i_end),
-               other.begin() + begin);
+  const auto begins = part_by_value<U>(numbers, threads, other.data(), arena, threads);
+  parallel_for(std::ssize(begins) - 1, threads, [&](std::ptrdiff_t p, int) {
+    const auto size = static_cast<std::size_t>(begins[p + 1] - begins[p]);
+    sort(other.subspan(static_cast<std::size_t>(begins[p]), size));
   });
   return other;
 }
@@ -78,7 +57,7 @@ void sort_keys(const float* x, std::ptrdiff_t n, bool negate, double* sorted, Ar
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     float_keys(x + begin, end - begin, negate, keys.data() + begin);
   });
-  keys = sort_numbers(keys, arena.take<std::uint32_t>(n), threads);
+  keys = sort_numbers(keys, arena.take<std::uint32_t>(n), arena, threads);
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     keys_to_values(keys.data() + begin, end - begin, sorted + begin);
   });
@@ -90,7 +69,7 @@ void sort_keys(const double* x, std::ptrdiff_t n, bool negate, double* sorted, A
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t i = begin; i < end; ++i) keys[i] = encode(x[i], negate);
   });
-  keys = sort_numbers(keys, arena.take<std::uint64_t>(n), threads);
+  keys = sort_numbers(keys, arena.take<std::uint64_t>(n), arena, threads);
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t i = begin; i < end; ++i) sorted[i] = decode(keys[i]);
   });
@@ -102,7 +81,7 @@ void sort_pairs(const float* x, std::ptrdiff_t n, bool negate, double* sorted, I
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     float_pairs(x + begin, end - begin, negate, static_cast<Index>(begin), pairs.data() + begin);
   });
-  pairs = sort_numbers(pairs, arena.take<std::uint64_t>(n), threads);
+  pairs = sort_numbers(pairs, arena.take<std::uint64_t>(n), arena, threads);
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     pairs_to_values(pairs.data() + begin, end - begin, sorted + begin, order + begin);
   });
@@ -126,7 +105,7 @@ void sort_pairs(const double* x, std::ptrdiff_t n, bool negate, double* sorted, 
       pairs[i] = encode(x[i], negate) >> shift << 32 | static_cast<Index>(i);
     }
   });
-  pairs = sort_numbers(pairs, arena.take<std::uint64_t>(n), threads);
+  pairs = sort_numbers(pairs, arena.take<std::uint64_t>(n), arena, threads);
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     for (std::ptrdiff_t i = begin; i < end; ++i) order[i] = static_cast<Index>(pairs[i]);
   });

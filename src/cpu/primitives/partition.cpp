@@ -1,0 +1,165 @@
+// Parts are cut at keys of a sample. What every chunk brings to every part is counted first, so that
+// chunks can be moved by all threads at once. Highway compiles what is inside HWY_NAMESPACE once per
+// instruction set.
+#include "cpu/primitives/partition.h"
+
+#include <algorithm>
+#include <array>
+
+#include "cpu/primitives/parallel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/primitives/partition.cpp"
+#include <hwy/foreach_target.h>
+// clang-format off: these must follow foreach_target.h
+#include <hwy/highway.h>
+#include "cpu/primitives/compress-inl.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace lapsum::cpu::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+// counts[p] = how many of the n keys are not below cuts[p].
+template <class Key>
+HWY_INLINE void count_in(const Key* keys, std::ptrdiff_t n, std::span<const Key> cuts,
+                         std::ptrdiff_t* counts) {
+  const hn::ScalableTag<Key> d;
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  for (std::size_t p = 0; p < cuts.size(); ++p) {
+    const auto cut = hn::Set(d, cuts[p]);
+    std::ptrdiff_t below = 0;
+    std::ptrdiff_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+      below += static_cast<std::ptrdiff_t>(hn::CountTrue(d, hn::Lt(hn::LoadU(d, keys + i), cut)));
+    }
+    for (; i < n; ++i) below += keys[i] < cuts[p] ? 1 : 0;
+    counts[p] = n - below;
+  }
+}
+
+// Moves the keys of part p, which are not below cuts[p - 1] but below cuts[p], to places[p]; nothing
+// is written behind places[p + 1], where another thread may write.
+template <class Key>
+HWY_INLINE void move_in(const Key* keys, std::ptrdiff_t n, std::span<const Key> cuts,
+                        std::span<const std::span<Key>> places) {
+  const hn::ScalableTag<Key> d;
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  for (std::size_t p = 0; p < places.size(); ++p) {
+    const bool has_low = p > 0;
+    const bool has_high = p < cuts.size();
+    const auto low = hn::Set(d, has_low ? cuts[p - 1] : Key{0});
+    const auto high = hn::Set(d, has_high ? cuts[p] : Key{0});
+    Key* to = places[p].data();
+    Key* const end = to + places[p].size();
+    std::ptrdiff_t i = 0;
+    for (; i + lanes <= n; i += lanes) {
+      const auto v = hn::LoadU(d, keys + i);
+      auto chosen = hn::Not(hn::Lt(v, low));
+      if (has_high) chosen = hn::And(chosen, hn::Lt(v, high));
+      const auto count = static_cast<std::ptrdiff_t>(hn::CountTrue(d, chosen));
+      const auto front = compress(d, v, chosen);
+      if (end - to >= lanes) {
+        hn::StoreU(front, d, to);
+      } else {
+        HWY_ALIGN Key last[hn::MaxLanes(d)];
+        hn::Store(front, d, last);
+        std::copy_n(last, count, to);
+      }
+      to += count;
+    }
+    for (; i < n; ++i) {
+      if ((!has_low || keys[i] >= cuts[p - 1]) && (!has_high || keys[i] < cuts[p])) *to++ = keys[i];
+    }
+  }
+}
+
+#define LAPSUM_PARTITION_OF(bits)                                                        \
+  void count_##bits(const std::uint##bits##_t* keys, std::ptrdiff_t n,                   \
+                    std::span<const std::uint##bits##_t> cuts, std::ptrdiff_t* counts) { \
+    count_in(keys, n, cuts, counts);                                                     \
+  }                                                                                      \
+  void move_##bits(const std::uint##bits##_t* keys, std::ptrdiff_t n,                    \
+                   std::span<const std::uint##bits##_t> cuts,                            \
+                   std::span<const std::span<std::uint##bits##_t>> places) {             \
+    move_in(keys, n, cuts, places);                                                      \
+  }
+LAPSUM_PARTITION_OF(32)
+LAPSUM_PARTITION_OF(64)
+#undef LAPSUM_PARTITION_OF
+
+}  // namespace lapsum::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lapsum::cpu {
+namespace {
+
+#define LAPSUM_PARTITION_OF(bits)                                                 \
+  HWY_EXPORT(count_##bits);                                                       \
+  HWY_EXPORT(move_##bits);                                                        \
+  void count(const std::uint##bits##_t* keys, std::ptrdiff_t n,                   \
+             std::span<const std::uint##bits##_t> cuts, std::ptrdiff_t* counts) { \
+    HWY_DYNAMIC_DISPATCH(count_##bits)(keys, n, cuts, counts);                    \
+  }                                                                               \
+  void move(const std::uint##bits##_t* keys, std::ptrdiff_t n,                    \
+            std::span<const std::uint##bits##_t> cuts,                            \
+            std::span<const std::span<std::uint##bits##_t>> places) {             \
+    HWY_DYNAMIC_DISPATCH(move_##bits)(keys, n, cuts, places);                     \
+  }
+LAPSUM_PARTITION_OF(32)
+LAPSUM_PARTITION_OF(64)
+#undef LAPSUM_PARTITION_OF
+
+}  // namespace
+
+template <class Key>
+std::span<const std::ptrdiff_t> part_by_value(std::span<const Key> keys, int parts, Key* to,
+                                              Arena& arena, int threads) {
+  const std::ptrdiff_t n = std::ssize(keys);
+  parts = std::clamp(parts, 1, kMostParts);
+
+  constexpr int kLooks = 128;  // in every part: it is longer or shorter by a tenth
+  std::array<Key, kMostParts * kLooks> looks;
+  const std::ptrdiff_t step = std::max<std::ptrdiff_t>(1, n / (parts * kLooks));
+  int size = 0;
+  for (std::ptrdiff_t i = 0; i < n && size < parts * kLooks; i += step) looks[size++] = keys[i];
+  const auto sample = std::span(looks).first(size);
+  std::sort(sample.begin(), sample.end());
+  std::array<Key, kMostParts> at;
+  for (int p = 1; p < parts; ++p) at[p - 1] = size > 0 ? sample[p * size / parts] : 0;
+  const std::span<const Key> cuts = std::span(at).first(parts - 1);
+
+  std::span<std::ptrdiff_t> begins = arena.take<std::ptrdiff_t>(parts + 1);
+  const Arena::Scope scope(arena);
+  const std::ptrdiff_t chunks = chunk_count(n);
+  std::span<std::ptrdiff_t> counts = arena.take<std::ptrdiff_t>(chunks * parts);
+  std::span<std::span<Key>> places = arena.take<std::span<Key>>(chunks * parts);
+  for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    std::ptrdiff_t* from = &counts[begin / kChunk * parts];
+    from[0] = end - begin;
+    count(&keys[begin], end - begin, cuts, from + 1);
+    for (int p = 1; p < parts; ++p) from[p - 1] -= from[p];
+  });
+  std::ptrdiff_t sum = 0;
+  for (int p = 0; p < parts; ++p) {
+    begins[p] = sum;
+    for (std::ptrdiff_t c = 0; c < chunks; ++c) {
+      places[c * parts + p] = {to + sum, static_cast<std::size_t>(counts[c * parts + p])};
+      sum += counts[c * parts + p];
+    }
+  }
+  begins[parts] = n;
+  for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    move(&keys[begin], end - begin, cuts, places.subspan(begin / kChunk * parts, parts));
+  });
+  return begins;
+}
+
+template std::span<const std::ptrdiff_t> part_by_value(std::span<const std::uint32_t>, int,
+                                                       std::uint32_t*, Arena&, int);
+template std::span<const std::ptrdiff_t> part_by_value(std::span<const std::uint64_t>, int,
+                                                       std::uint64_t*, Arena&, int);
+
+}  // namespace lapsum::cpu
+#endif  // HWY_ONCE

@@ -1,0 +1,79 @@
+// Parts hold all keys once, none below the part before; on every instruction set.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "cpu/primitives/parallel.h"
+#include "cpu/primitives/partition.h"
+#include "guarded.h"
+#include "targets.h"
+
+namespace lapsum::cpu {
+namespace {
+
+template <class Key>
+class Partition : public testing::Test {
+ public:
+  // Random keys, few different ones, all equal, sorted, and those at both ends of their range.
+  static std::vector<Key> keys(int kind, std::ptrdiff_t n, std::mt19937_64& random) {
+    std::vector<Key> keys(static_cast<std::size_t>(n));
+    for (Key& key : keys) {
+      const auto any = static_cast<Key>(random());
+      key = kind == 0 || kind == 3 ? any : kind == 1 ? any % 3 : kind == 2 ? 7 : any % 2 - 1;
+    }
+    if (kind == 3) std::sort(keys.begin(), keys.end());
+    return keys;
+  }
+};
+using Types = testing::Types<std::uint32_t, std::uint64_t>;
+TYPED_TEST_SUITE(Partition, Types);
+
+TYPED_TEST(Partition, has_all_keys_in_ascending_parts) {
+  using Key = TypeParam;
+  std::mt19937_64 random(3);
+  Arena arena;
+  for (const std::ptrdiff_t n : {0, 1, 5, 100, 1025, 16383, 16385, 50003}) {
+    for (int kind = 0; kind < 5; ++kind) {
+      const std::vector<Key> keys = this->keys(kind, n, random);
+      std::vector<Key> want = keys;
+      std::sort(want.begin(), want.end());
+      for (const int parts : {1, 2, 3, 8}) {
+        test::for_each_target([&] {
+          const Arena::Scope scope(arena);
+          test::Guarded<Key> to(static_cast<std::size_t>(n));
+          const auto begins = part_by_value<Key>(keys, parts, to.data(), arena, 2);
+          ASSERT_EQ(std::ssize(begins), parts + 1);
+          EXPECT_EQ(begins.front(), 0);
+          EXPECT_EQ(begins.back(), n);
+          for (int p = 0; p < parts; ++p) {
+            ASSERT_LE(begins[p], begins[p + 1]);
+            std::sort(to.data() + begins[p], to.data() + begins[p + 1]);
+          }
+          EXPECT_TRUE(std::equal(want.begin(), want.end(), to.data()))
+              << n << " keys of kind " << kind << ", " << parts << " parts";
+        });
+      }
+    }
+  }
+}
+
+TYPED_TEST(Partition, cuts_into_parts_of_about_the_same_length) {
+  using Key = TypeParam;
+  std::mt19937_64 random(5);
+  Arena arena;
+  const std::ptrdiff_t n = 100003;
+  const std::vector<Key> keys = this->keys(0, n, random);
+  std::vector<Key> to(keys.size());
+  for (const int parts : {2, 3, 8}) {
+    const auto begins = part_by_value<Key>(keys, parts, to.data(), arena, 2);
+    for (int p = 0; p < parts; ++p) {
+      const double share = static_cast<double>(begins[p + 1] - begins[p]) * parts / n;
+      EXPECT_NEAR(share, 1, 0.5) << p << " of " << parts;  // five deviations
+    }
+  }
+}
+
+}  // namespace
+}  // namespace lapsum::cpu
