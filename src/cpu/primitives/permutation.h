@@ -20,15 +20,19 @@ class Permutation {
   std::span<double> apply_transpose(std::span<const double> u, Arena& arena, int threads) const;
 
  private:
-  // Position i holds the elements (first, last] between its roots, sees those up to `first` with
-  // `left` times their decay from there, and those from `last + 1` on with `right`.
-  struct Position {
-    std::ptrdiff_t first, last;
-    double left, right;
-  };
+  // Position i holds the elements [begin(i), end(i)) between its roots, sees those before them with
+  // `left` times their decay to the last of these, and those behind with `right`.
+  std::ptrdiff_t begin(std::ptrdiff_t i) const { return i > 0 ? lefts_[i - 1] : 0; }
+  std::ptrdiff_t end(std::ptrdiff_t i) const {
+    return i + 1 < decays_.size() ? lefts_[i] : decays_.size();
+  }
+
+  // Tells the elements [begin, end) which position holds them.
+  void hold(std::ptrdiff_t begin, std::ptrdiff_t end);
 
   Decays decays_;
-  std::span<Position> positions_;
+  std::span<const Index> lefts_;  // of the roots
+  std::span<double> left_, right_;
   std::span<Index> position_of_;  // the one that holds an element
   std::span<double> inside_;
 };
