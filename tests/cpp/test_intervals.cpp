@@ -48,8 +48,18 @@ TEST(Intervals, are_solved_as_one_by_one) {
           }
           Guarded<double> anchor(count), offset(count), left(count), right(count), total(count);
           const LevelsAt levels{k.data(), lefts.data(), count};
-          solve_roots(row, levels, anchor.data(), offset.data());
-          solve_weights(row, levels, left.data(), right.data(), total.data());
+          solve_both(row, levels, {anchor.data(), offset.data()},
+                     {left.data(), right.data(), total.data()});
+          Guarded<double> alone[5] = {Guarded<double>(count), Guarded<double>(count),
+                                      Guarded<double>(count), Guarded<double>(count),
+                                      Guarded<double>(count)};
+          solve_roots(row, levels, {alone[0].data(), alone[1].data()});
+          solve_weights(row, levels, {alone[2].data(), alone[3].data(), alone[4].data()});
+          EXPECT_TRUE(test::same_bits(alone[0].copy(), anchor.copy()));
+          EXPECT_TRUE(test::same_bits(alone[1].copy(), offset.copy()));
+          EXPECT_TRUE(test::same_bits(alone[2].copy(), left.copy()));
+          EXPECT_TRUE(test::same_bits(alone[3].copy(), right.copy()));
+          EXPECT_TRUE(test::same_bits(alone[4].copy(), total.copy()));
           for (std::ptrdiff_t t = 0; t < count; ++t) {
             const std::ptrdiff_t c = lefts[t];
             const double excess = k[t] - static_cast<double>(c);
@@ -106,8 +116,8 @@ TEST(Intervals, do_not_depend_on_the_order_of_levels) {
           k[place_of(t)] = static_cast<double>(t) + 0.5;
         }
         const LevelsAt levels{k.data(), lefts.data(), n};
-        solve_roots(row, levels, anchor.data(), offset.data());
-        solve_weights(row, levels, left.data(), right.data(), total.data());
+        solve_both(row, levels, {anchor.data(), offset.data()},
+                   {left.data(), right.data(), total.data()});
         std::vector<double> all;
         for (std::size_t t = 0; t < count; ++t) {
           for (const auto& part : {anchor, offset, left, right, total}) {

@@ -140,7 +140,9 @@ void first_levels_beyond_all(const SummedRow& row, double level, std::int32_t* f
 
 // The roots of a few levels are begun before the logarithm of the first is taken: in one loop each
 // would be waited for.
-void solve_roots_all(const SummedRow& row, const LevelsAt& levels, double* anchor, double* offset) {
+template <bool kRoots, bool kWeights>
+HWY_INLINE void solve_in(const SummedRow& row, const LevelsAt& levels, const RootsTo& roots,
+                         const WeightsTo& weights) {
   const D d;
   constexpr std::ptrdiff_t kStrip = 128;
   constexpr auto kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
@@ -151,30 +153,41 @@ void solve_roots_all(const SummedRow& row, const LevelsAt& levels, double* ancho
                          HWY_MIN(levels.count - begin, kStrip)};
     for_each_vector(strip, [&](V k, VI lefts, std::ptrdiff_t i, std::ptrdiff_t count) HWY_ATTR {
       const Solved at = solve(d, row, k, lefts);
-      store(d, at.near_value, count, anchor + begin + i);
-      hn::Store(at.sum, d, sum + i);
-      hn::Store(at.near_sum, d, near_sum + i);
-      hn::Store(hn::IfThenElse(at.to_right, alpha, hn::Neg(alpha)), d, unit + i);
+      if constexpr (kRoots) {
+        store(d, at.near_value, count, roots.anchor + begin + i);
+        hn::Store(at.sum, d, sum + i);
+        hn::Store(at.near_sum, d, near_sum + i);
+        hn::Store(hn::IfThenElse(at.to_right, alpha, hn::Neg(alpha)), d, unit + i);
+      }
+      if constexpr (kWeights) {
+        const V twice = hn::Add(at.m, at.m);
+        const auto [near, far] = root_shares(twice, at.sum, at.near_sum, at.far_sum, at.product);
+        store(d, hn::IfThenElse(at.to_right, far, near), count, weights.left + begin + i);
+        store(d, hn::IfThenElse(at.to_right, near, far), count, weights.right + begin + i);
+        store(d, twice, count, weights.total + begin + i);
+      }
     });
-    for (std::ptrdiff_t i = 0; i < strip.count; i += kLanes) {
-      const V away = log_ratio(hn::Load(d, sum + i), hn::Load(d, near_sum + i));
-      store(d, hn::Mul(hn::Load(d, unit + i), away), HWY_MIN(strip.count - i, kLanes),
-            offset + begin + i);
+    if constexpr (kRoots) {
+      for (std::ptrdiff_t i = 0; i < strip.count; i += kLanes) {
+        const V away = log_ratio(hn::Load(d, sum + i), hn::Load(d, near_sum + i));
+        store(d, hn::Mul(hn::Load(d, unit + i), away), HWY_MIN(strip.count - i, kLanes),
+              roots.offset + begin + i);
+      }
     }
   }
 }
 
-void solve_weights_all(const SummedRow& row, const LevelsAt& levels, double* left, double* right,
-                       double* total) {
-  const D d;
-  for_each_vector(levels, [&](V k, VI lefts, std::ptrdiff_t i, std::ptrdiff_t count) HWY_ATTR {
-    const Solved at = solve(d, row, k, lefts);
-    const V twice = hn::Add(at.m, at.m);
-    const auto [near, far] = root_shares(twice, at.sum, at.near_sum, at.far_sum, at.product);
-    store(d, hn::IfThenElse(at.to_right, far, near), count, left + i);
-    store(d, hn::IfThenElse(at.to_right, near, far), count, right + i);
-    store(d, twice, count, total + i);
-  });
+void solve_roots_all(const SummedRow& row, const LevelsAt& levels, const RootsTo& roots,
+                     const WeightsTo& weights) {
+  solve_in<true, false>(row, levels, roots, weights);
+}
+void solve_weights_all(const SummedRow& row, const LevelsAt& levels, const RootsTo& roots,
+                       const WeightsTo& weights) {
+  solve_in<false, true>(row, levels, roots, weights);
+}
+void solve_both_all(const SummedRow& row, const LevelsAt& levels, const RootsTo& roots,
+                    const WeightsTo& weights) {
+  solve_in<true, true>(row, levels, roots, weights);
 }
 
 }  // namespace lapsum::cpu::HWY_NAMESPACE
@@ -185,18 +198,23 @@ namespace lapsum::cpu {
 HWY_EXPORT(first_levels_beyond_all);
 HWY_EXPORT(solve_roots_all);
 HWY_EXPORT(solve_weights_all);
+HWY_EXPORT(solve_both_all);
 
 void first_levels_beyond(const SummedRow& row, double level, std::int32_t* first) {
   HWY_DYNAMIC_DISPATCH(first_levels_beyond_all)(row, level, first);
 }
 
-void solve_roots(const SummedRow& row, const LevelsAt& levels, double* anchor, double* offset) {
-  HWY_DYNAMIC_DISPATCH(solve_roots_all)(row, levels, anchor, offset);
+void solve_roots(const SummedRow& row, const LevelsAt& levels, const RootsTo& to) {
+  HWY_DYNAMIC_DISPATCH(solve_roots_all)(row, levels, to, {});
 }
 
-void solve_weights(const SummedRow& row, const LevelsAt& levels, double* left, double* right,
-                   double* total) {
-  HWY_DYNAMIC_DISPATCH(solve_weights_all)(row, levels, left, right, total);
+void solve_weights(const SummedRow& row, const LevelsAt& levels, const WeightsTo& to) {
+  HWY_DYNAMIC_DISPATCH(solve_weights_all)(row, levels, {}, to);
+}
+
+void solve_both(const SummedRow& row, const LevelsAt& levels, const RootsTo& roots,
+                const WeightsTo& weights) {
+  HWY_DYNAMIC_DISPATCH(solve_both_all)(row, levels, roots, weights);
 }
 
 }  // namespace lapsum::cpu

@@ -31,11 +31,22 @@ void first_levels_beyond(const SummedRow& row, double level, std::int32_t* first
 /// neighbours is below this too.
 inline constexpr double kLeastExcess = 1e-100;
 
-/// The roots b of levels inside (0, n), as math::solve_interval gives them: anchor and offset.
-void solve_roots(const SummedRow& row, const LevelsAt& levels, double* anchor, double* offset);
+/// Where the roots b of levels inside (0, n) go, as math::solve_interval gives them.
+struct RootsTo {
+  double* anchor;
+  double* offset;
+};
+/// Where the softmax weights of the two values next to each root go.
+struct WeightsTo {
+  double* left;
+  double* right;
+  double* total;
+};
 
-/// The softmax weights of the two values next to each root.
-void solve_weights(const SummedRow& row, const LevelsAt& levels, double* left, double* right,
-                   double* total);
+void solve_roots(const SummedRow& row, const LevelsAt& levels, const RootsTo& to);
+void solve_weights(const SummedRow& row, const LevelsAt& levels, const WeightsTo& to);
+/// Both at once.
+void solve_both(const SummedRow& row, const LevelsAt& levels, const RootsTo& roots,
+                const WeightsTo& weights);
 
 }  // namespace lapsum::cpu

@@ -47,7 +47,8 @@ Permutation::Permutation(const Decays& decays, const Roots& roots, Arena& arena,
       }
       std::fill_n(to_upper, end - at, INFINITY);
       std::fill_n(to_lower, end - at, INFINITY);
-      const std::ptrdiff_t with_lower = n > 1 ? std::clamp<std::ptrdiff_t>(lefts_[0], at, end) : end;
+      const std::ptrdiff_t with_lower =
+          n > 1 ? std::clamp<std::ptrdiff_t>(lefts_[0], at, end) : end;
       const std::ptrdiff_t with_upper =
           n > 1 ? std::clamp<std::ptrdiff_t>(lefts_[n - 2], at, end) : at;
       for (std::ptrdiff_t j = with_lower; j < end; ++j) {

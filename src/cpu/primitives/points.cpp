@@ -139,6 +139,9 @@ void mend(const SummedRow& row, const RowLevels& k, const Located& at, int threa
   });
 }
 
+// The root of a level outside.
+Threshold limit(double k) { return {std::isnan(k) ? kNaN : k > 0 ? kInf : -kInf, 0}; }
+
 // write(t, anchors, offsets) for blocks of levels, and again for one of them where that is mended.
 template <class Write>
 void solve_thresholds(const SummedRow& row, const RowLevels& k, const Located& at, int threads,
@@ -147,7 +150,7 @@ void solve_thresholds(const SummedRow& row, const RowLevels& k, const Located& a
     double anchor[kLevelBlock];
     double offset[kLevelBlock];
     const auto count = static_cast<std::size_t>(levels.count);
-    solve_roots(row, levels, anchor, offset);
+    solve_roots(row, levels, {anchor, offset});
     write(begin, std::span<const double>(anchor, count), std::span<const double>(offset, count));
   });
   const auto write_one = [&](std::ptrdiff_t t, const Threshold& b) {
@@ -155,9 +158,7 @@ void solve_thresholds(const SummedRow& row, const RowLevels& k, const Located& a
   };
   mend(
       row, k, at, threads, [&](std::ptrdiff_t t, const math::Root& root) { write_one(t, root.b); },
-      [&](std::ptrdiff_t t) {
-        write_one(t, Threshold{std::isnan(k[t]) ? kNaN : k[t] > 0 ? kInf : -kInf, 0});
-      });
+      [&](std::ptrdiff_t t) { write_one(t, limit(k[t])); });
 }
 
 // Room for the weights of m levels.
@@ -167,26 +168,24 @@ struct WeightsRoom {
         left(arena.take<double>(m)),
         right(arena.take<double>(m)),
         total(arena.take<double>(m)) {}
+
+  WeightsTo from(std::ptrdiff_t t) const { return {&left[t], &right[t], &total[t]}; }
+  void set(std::ptrdiff_t t, const math::Root& root) const {
+    left[t] = root.left_weight;
+    right[t] = root.right_weight;
+    total[t] = root.total;
+  }
+  // A level outside.
+  void clear(std::ptrdiff_t t, double k) const {
+    left[t] = right[t] = total[t] = std::isnan(k) ? kNaN : 0;
+  }
+  RootWeights weights(const Located& at) const {
+    return {at.lefts, at.ascending, left, right, total};
+  }
+
   std::span<Index> lefts;
   std::span<double> left, right, total;
 };
-
-RootWeights solve_root_weights(const SummedRow& row, const RowLevels& k, const Located& at,
-                               const WeightsRoom& to, int threads) {
-  const auto& [lefts, left, right, total] = to;
-  for_each_level_block(row, k, at, threads, [&](const LevelsAt& levels, std::ptrdiff_t t) {
-    solve_weights(row, levels, &left[t], &right[t], &total[t]);
-  });
-  mend(
-      row, k, at, threads,
-      [&](std::ptrdiff_t t, const math::Root& root) {
-        left[t] = root.left_weight;
-        right[t] = root.right_weight;
-        total[t] = root.total;
-      },
-      [&](std::ptrdiff_t t) { left[t] = right[t] = total[t] = std::isnan(k[t]) ? kNaN : 0; });
-  return {at.lefts, at.ascending, left, right, total};
-}
 
 }  // namespace
 
@@ -228,18 +227,27 @@ std::span<Point> locate(const Decays& decays, std::span<const double> x, bool ti
 Roots solve_levels(const Decays& decays, const Scans<0>& ones, const RowLevels& k, Arena& arena,
                    int threads) {
   std::span<Threshold> roots = arena.take<Threshold>(k.size());
-  const WeightsRoom room(k.size(), arena);
+  const WeightsRoom to(k.size(), arena);
   const Arena::Scope scope(arena);
   const SummedRow row = summed(decays, ones, arena, threads);
-  const Located at = locate_levels(row, k, room.lefts, arena, threads);
-  const auto write = [&](std::ptrdiff_t t, std::span<const double> anchor,
-                         std::span<const double> offset) {
-    for (std::size_t i = 0; i < anchor.size(); ++i) {
-      roots[static_cast<std::size_t>(t) + i] = {anchor[i], offset[i]};
-    }
-  };
-  solve_thresholds(row, k, at, threads, write);
-  return {roots, solve_root_weights(row, k, at, room, threads)};
+  const Located at = locate_levels(row, k, to.lefts, arena, threads);
+  for_each_level_block(row, k, at, threads, [&](const LevelsAt& levels, std::ptrdiff_t begin) {
+    double anchor[kLevelBlock];
+    double offset[kLevelBlock];
+    solve_both(row, levels, {anchor, offset}, to.from(begin));
+    for (std::ptrdiff_t i = 0; i < levels.count; ++i) roots[begin + i] = {anchor[i], offset[i]};
+  });
+  mend(
+      row, k, at, threads,
+      [&](std::ptrdiff_t t, const math::Root& root) {
+        roots[t] = root.b;
+        to.set(t, root);
+      },
+      [&](std::ptrdiff_t t) {
+        roots[t] = limit(k[t]);
+        to.clear(t, k[t]);
+      });
+  return {roots, to.weights(at)};
 }
 
 std::span<const Point> root_points(const Decays& decays, const Roots& roots, Arena& arena,
@@ -286,11 +294,17 @@ void level_values(std::span<const double> sorted, double alpha, const RowLevels&
 
 RootWeights level_weights(std::span<const double> sorted, double alpha, const RowLevels& k,
                           Arena& arena, int threads) {
-  const WeightsRoom room(k.size(), arena);
+  const WeightsRoom to(k.size(), arena);
   const Arena::Scope scope(arena);
   const SummedRow row = summed(sorted, alpha, arena, threads);
-  const Located at = locate_levels(row, k, room.lefts, arena, threads);
-  return solve_root_weights(row, k, at, room, threads);
+  const Located at = locate_levels(row, k, to.lefts, arena, threads);
+  for_each_level_block(row, k, at, threads, [&](const LevelsAt& levels, std::ptrdiff_t begin) {
+    solve_weights(row, levels, to.from(begin));
+  });
+  mend(
+      row, k, at, threads, [&](std::ptrdiff_t t, const math::Root& root) { to.set(t, root); },
+      [&](std::ptrdiff_t t) { to.clear(t, k[t]); });
+  return to.weights(at);
 }
 
 void scatter(std::span<const double> sorted, double alpha, const RootWeights& roots,
