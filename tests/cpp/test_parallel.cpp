@@ -34,11 +34,12 @@ TEST(Parallel, chunks_cover_a_row_exactly) {
       std::atomic<std::ptrdiff_t> chunks = 0;
       for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
         ++chunks;
-        EXPECT_EQ(begin % kChunk, 0);
+        EXPECT_EQ(begin % 256, 0);
+        EXPECT_LE(end - begin, kChunk);
         EXPECT_LT(begin, end);
         for (std::ptrdiff_t i = begin; i < end; ++i) ++visits.at(static_cast<std::size_t>(i));
       });
-      EXPECT_EQ(chunks, chunk_count(n));
+      EXPECT_EQ(chunks, Chunks(n).count());
       EXPECT_TRUE(std::all_of(visits.begin(), visits.end(), [](const auto& v) { return v == 1; }))
           << n << " elements, " << threads << " threads";
     }

@@ -103,9 +103,10 @@ class ChunkedScan {
               Arena& arena, int threads)
       : row_{sorted, {}, {}, {}, alpha},
         ends_(arena.take<double>(2 * row_.blocks())),
-        kept_(chunk_count(row_.size()) <= kKeptChunks),
-        room_((2 + 2 * std::ssize(weights)) * std::min(row_.size(), kChunk)),
-        rooms_(arena.take<double>((kept_ ? chunk_count(row_.size()) : threads) * room_)) {
+        chunks_(row_.size()),
+        kept_(chunks_.count() <= kKeptChunks),
+        room_((2 + 2 * std::ssize(weights)) * std::min(row_.size(), chunks_.length)),
+        rooms_(arena.take<double>((kept_ ? chunks_.count() : threads) * room_)) {
     for (const SideWeights& w : weights) {
       scans_.push_back({Toward::right, w.right.data(), nullptr, ends_like(arena)});
       scans_.push_back({Toward::left, w.left.data(), nullptr, ends_like(arena)});
@@ -114,12 +115,11 @@ class ChunkedScan {
 
   template <class Body>
   void run(Arena& arena, int threads, Body&& body) {
-    const std::ptrdiff_t chunks = chunk_count(row_.size());
-    parallel_for(chunks, threads,
+    parallel_for(chunks_.count(), threads,
                  [&](std::ptrdiff_t c, int thread) { sum(Chunk(*this, c, thread)); });
     row_.ends = make_steps(ends_, row_.alpha, arena, threads);
     for (const BlockScan& scan : scans_) joined_.push_back(join(scan, row_.ends, arena, threads));
-    parallel_for(chunks, threads, [&](std::ptrdiff_t c, int thread) {
+    parallel_for(chunks_.count(), threads, [&](std::ptrdiff_t c, int thread) {
       const Chunk chunk(*this, c, thread);
       if (!kept_) sum(chunk);
       body(finish(chunk));
@@ -130,9 +130,9 @@ class ChunkedScan {
   // Where the numbers of chunk c lie.
   struct Chunk {
     Chunk(const ChunkedScan& all, std::ptrdiff_t c, int thread)
-        : begin(c * kChunk),
+        : begin(all.chunks_.begin(c)),
           first_end(2 * begin / Decays::kBlock),
-          size(static_cast<std::size_t>(std::min(all.row_.size() - begin, kChunk))),
+          size(static_cast<std::size_t>(all.chunks_.end(c) - begin)),
           rise(all.rooms_.data() + (all.kept_ ? c : thread) * all.room_),
           fall(rise + size),
           decays{all.row_.r.subspan(static_cast<std::size_t>(begin), size),
@@ -182,6 +182,7 @@ class ChunkedScan {
 
   Decays row_;  // without rise and fall
   std::span<double> ends_;
+  Chunks chunks_;
   bool kept_;
   std::ptrdiff_t room_;
   std::span<double> rooms_;

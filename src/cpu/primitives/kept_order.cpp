@@ -114,7 +114,9 @@ void gather_sorted(const T* x, std::ptrdiff_t n, bool negate, const Index* order
     return gather(x, n, negate, order, begin, end, sorted) ? 0 : 1;
   });
   bool right = wrong == 0;
-  for (std::ptrdiff_t p = kChunk; right && p < n; p += kChunk) {
+  const Chunks chunks(n);
+  for (std::ptrdiff_t c = 1; right && c < chunks.count(); ++c) {
+    const std::ptrdiff_t p = chunks.begin(c);
     right = HWY_DYNAMIC_DISPATCH(ascend)(sorted + p - 1, order + p - 1, 2);
   }
   if (!right) throw WrongArgsort();

@@ -1,4 +1,4 @@
-// Threads over rows and inside a long row. Work inside a row is cut into chunks of a fixed size,
+// Threads over rows and inside a long row. Work inside a row is cut into chunks by its length alone,
 // whatever the number of threads, so that a result has the same bits for any thread count.
 #pragma once
 
@@ -15,6 +15,7 @@
 
 namespace lapsum::cpu {
 
+/// The longest part of a row that one thread takes at a time.
 inline constexpr std::ptrdiff_t kChunk = std::ptrdiff_t{1} << 14;
 
 /// How many threads a call that asks for `threads` gets: what OpenMP would take for 0, not more than
@@ -46,22 +47,41 @@ void parallel_for(std::ptrdiff_t count, int threads, Body&& body, std::ptrdiff_t
 #endif
 }
 
-inline std::ptrdiff_t chunk_count(std::ptrdiff_t n) { return (n + kChunk - 1) / kChunk; }
+/// The chunks of [0, n): of at most kChunk, about equally long and a multiple of four if there are
+/// more than two, so that two or four threads end together.
+struct Chunks {
+  explicit Chunks(std::ptrdiff_t n) : n(n), length(kChunk) {
+    constexpr std::ptrdiff_t kStep = 256;  // whole blocks of a scan
+    if (n <= kChunk) return;
+    const std::ptrdiff_t parts = n <= 2 * kChunk ? 2 : 4 * ((n + 4 * kChunk - 1) / (4 * kChunk));
+    length = ((n + parts - 1) / parts + kStep - 1) / kStep * kStep;
+  }
+
+  std::ptrdiff_t count() const { return (n + length - 1) / length; }
+  std::ptrdiff_t begin(std::ptrdiff_t c) const { return c * length; }
+  std::ptrdiff_t end(std::ptrdiff_t c) const { return std::min(n, (c + 1) * length); }
+  /// Which one begins at `begin`.
+  std::ptrdiff_t at(std::ptrdiff_t begin) const { return begin / length; }
+
+  std::ptrdiff_t n, length;
+};
 
 /// body(begin, end) for the chunks of [0, n).
 template <class Body>
 void for_each_chunk(std::ptrdiff_t n, int threads, Body&& body) {
-  parallel_for(chunk_count(n), threads,
-               [&](std::ptrdiff_t c, int) { body(c * kChunk, std::min(n, (c + 1) * kChunk)); });
+  const Chunks chunks(n);
+  parallel_for(chunks.count(), threads,
+               [&](std::ptrdiff_t c, int) { body(chunks.begin(c), chunks.end(c)); });
 }
 
 /// The sum of body(begin, end) over the chunks of [0, n), always added in the same order.
 template <class Sum, class Body>
 Sum sum_chunks(std::ptrdiff_t n, int threads, Body&& body) {
-  if (n <= kChunk) return body(std::ptrdiff_t{0}, n);
-  std::vector<Sum> parts(static_cast<std::size_t>(chunk_count(n)));
+  const Chunks chunks(n);
+  if (chunks.count() <= 1) return body(std::ptrdiff_t{0}, n);
+  std::vector<Sum> parts(static_cast<std::size_t>(chunks.count()));
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    parts[static_cast<std::size_t>(begin / kChunk)] = body(begin, end);
+    parts[static_cast<std::size_t>(chunks.at(begin))] = body(begin, end);
   });
   Sum total = parts[0];
   for (std::size_t c = 1; c < parts.size(); ++c) total += parts[c];
@@ -91,7 +111,7 @@ void for_each_row(std::ptrdiff_t rows, std::ptrdiff_t length, int threads, Body&
                   std::ptrdiff_t worth = kWorthSorted) {
   threads = usable_threads(threads);
   if (rows * length < 2 * worth) threads = 1;
-  const bool inside = std::min<std::ptrdiff_t>(threads, chunk_count(length)) > rows;
+  const bool inside = std::min<std::ptrdiff_t>(threads, Chunks(length).count()) > rows;
   const int outer = inside ? 1 : threads;
   const int inner = inside ? threads : 1;
   // Neighbouring rows share lines of cache, their numbers more so; but no thread should wait long.

@@ -132,11 +132,11 @@ std::span<const std::ptrdiff_t> part_by_value(std::span<const Key> keys, int par
 
   std::span<std::ptrdiff_t> begins = arena.take<std::ptrdiff_t>(parts + 1);
   const Arena::Scope scope(arena);
-  const std::ptrdiff_t chunks = chunk_count(n);
-  std::span<std::ptrdiff_t> counts = arena.take<std::ptrdiff_t>(chunks * parts);
-  std::span<std::span<Key>> places = arena.take<std::span<Key>>(chunks * parts);
+  const Chunks chunks(n);
+  std::span<std::ptrdiff_t> counts = arena.take<std::ptrdiff_t>(chunks.count() * parts);
+  std::span<std::span<Key>> places = arena.take<std::span<Key>>(chunks.count() * parts);
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    std::ptrdiff_t* from = &counts[begin / kChunk * parts];
+    std::ptrdiff_t* from = &counts[chunks.at(begin) * parts];
     from[0] = end - begin;
     count(&keys[begin], end - begin, cuts, from + 1);
     for (int p = 1; p < parts; ++p) from[p - 1] -= from[p];
@@ -144,14 +144,14 @@ std::span<const std::ptrdiff_t> part_by_value(std::span<const Key> keys, int par
   std::ptrdiff_t sum = 0;
   for (int p = 0; p < parts; ++p) {
     begins[p] = sum;
-    for (std::ptrdiff_t c = 0; c < chunks; ++c) {
+    for (std::ptrdiff_t c = 0; c < chunks.count(); ++c) {
       places[c * parts + p] = {to + sum, static_cast<std::size_t>(counts[c * parts + p])};
       sum += counts[c * parts + p];
     }
   }
   begins[parts] = n;
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    move(&keys[begin], end - begin, cuts, places.subspan(begin / kChunk * parts, parts));
+    move(&keys[begin], end - begin, cuts, places.subspan(chunks.at(begin) * parts, parts));
   });
   return begins;
 }

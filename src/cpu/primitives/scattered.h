@@ -19,13 +19,12 @@ class Scattered {
  public:
   /// Results go to out[elements[j]]; `elements` lie below n, each at most once.
   Scattered(std::span<const Index> elements, std::ptrdiff_t n, T* out, Arena& arena, int threads)
-      : elements_(elements), out_(out), threads_(threads) {
+      : elements_(elements), out_(out), threads_(threads), chunks_(std::ssize(elements)) {
     if (n <= (threads > 1 ? kChunk : kNearLength)) return;
     while ((n - 1) >> shift_ >= kMostParts) ++shift_;
     parts_ = ((n - 1) >> shift_) + 1;
-    const auto count = std::ssize(elements);
-    grouped_ = arena.take<Placed>(count);
-    begins_ = arena.take<Index>(chunk_count(count) * (parts_ + 1));
+    grouped_ = arena.take<Placed>(std::ssize(elements));
+    begins_ = arena.take<Index>(chunks_.count() * (parts_ + 1));
   }
 
   /// The narrowed results [begin, end), one chunk of for_each_chunk, in any thread: fill(j, count, to)
@@ -37,7 +36,7 @@ class Scattered {
         for (int l = 0; l < count; ++l) out_[elements_[j + l]] = results[l];
       });
     }
-    Index* begins = begins_of(begin / kChunk);
+    Index* begins = begins_of(chunks_.at(begin));
     std::fill_n(begins, parts_ + 1, Index{0});
     for (std::ptrdiff_t j = begin; j < end; ++j) ++begins[part(elements_[j]) + 1];
     for (std::ptrdiff_t p = 0; p < parts_; ++p) begins[p + 1] += begins[p];
@@ -53,11 +52,10 @@ class Scattered {
 
   /// After all chunks.
   void finish() {
-    const std::ptrdiff_t chunks = chunk_count(std::ssize(elements_));
     parallel_for(parts_, threads_, [&](std::ptrdiff_t p, int) {
-      for (std::ptrdiff_t c = 0; c < chunks; ++c) {
+      for (std::ptrdiff_t c = 0; c < chunks_.count(); ++c) {
         const Index* begins = begins_of(c);
-        const Placed* placed = grouped_.data() + c * kChunk;
+        const Placed* placed = grouped_.data() + chunks_.begin(c);
         for (Index i = begins[p]; i < begins[p + 1]; ++i)
           out_[placed[i].element] = placed[i].result;
       }
@@ -80,6 +78,7 @@ class Scattered {
   std::span<const Index> elements_;
   T* out_;
   int threads_;
+  Chunks chunks_;
   int shift_ = 13;
   std::ptrdiff_t parts_ = 0;
   std::span<Placed> grouped_;

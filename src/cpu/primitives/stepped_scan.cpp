@@ -93,7 +93,8 @@ void add_carry(const Steps& steps, const State<Order>& carry, std::ptrdiff_t fro
 template <int Order, Toward toward>
 void scan(const Steps& steps, const Weights<Order>& w, const Moments<Order>& at, int threads) {
   const std::ptrdiff_t n = steps.size();
-  const std::ptrdiff_t chunks = chunk_count(n);
+  const Chunks cut(n);
+  const std::ptrdiff_t chunks = cut.count();
   if (chunks <= 1) {
     scan_chunk<Order, toward>(steps, w, 0, n, at);
     return;
@@ -101,13 +102,11 @@ void scan(const Steps& steps, const Weights<Order>& w, const Moments<Order>& at,
   constexpr bool kRight = toward == Toward::right;
   std::vector<State<Order>> last(static_cast<std::size_t>(chunks));
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    last[static_cast<std::size_t>(begin / kChunk)] =
+    last[static_cast<std::size_t>(cut.at(begin))] =
         scan_chunk<Order, toward>(steps, w, begin, end, at);
   });
   // last[c] becomes the moments at the last element of chunk c with all chunks before it.
-  const auto end_of = [&](std::ptrdiff_t c) {
-    return kRight ? std::min(n, (c + 1) * kChunk) - 1 : c * kChunk;
-  };
+  const auto end_of = [&](std::ptrdiff_t c) { return kRight ? cut.end(c) - 1 : cut.begin(c); };
   for (std::ptrdiff_t step = 1; step < chunks; ++step) {
     const std::ptrdiff_t c = kRight ? step : chunks - 1 - step;
     const std::ptrdiff_t before = kRight ? c - 1 : c + 1;
@@ -117,7 +116,7 @@ void scan(const Steps& steps, const Weights<Order>& w, const Moments<Order>& at,
     for (int p = 0; p <= Order; ++p) last[static_cast<std::size_t>(c)][p] += std::exp(-gap) * s[p];
   }
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    const std::ptrdiff_t c = begin / kChunk;
+    const std::ptrdiff_t c = cut.at(begin);
     const std::ptrdiff_t before = kRight ? c - 1 : c + 1;
     if (before < 0 || before >= chunks) return;
     add_carry<Order>(steps, last[static_cast<std::size_t>(before)], end_of(before), begin, end, at);

@@ -355,15 +355,16 @@ class Search {
 
   Bracketed pass(const T* x, std::ptrdiff_t n, double sign, double lo, double hi,
                  std::span<T> inside) {
-    if (n <= kChunk) return bracket(x, n, sign, lo, hi, alpha_, inside.data());
-    std::vector<Bracketed> parts(static_cast<std::size_t>(chunk_count(n)));
+    const Chunks chunks(n);
+    if (chunks.count() <= 1) return bracket(x, n, sign, lo, hi, alpha_, inside.data());
+    std::vector<Bracketed> parts(static_cast<std::size_t>(chunks.count()));
     for_each_chunk(n, threads_, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      parts[static_cast<std::size_t>(begin / kChunk)] =
+      parts[static_cast<std::size_t>(chunks.at(begin))] =
           bracket(x + begin, end - begin, sign, lo, hi, alpha_, inside.data() + begin);
     });
     Bracketed all;
     for (std::size_t c = 0; c < parts.size(); ++c) {
-      std::copy_n(inside.begin() + static_cast<std::ptrdiff_t>(c) * kChunk, parts[c].inside,
+      std::copy_n(inside.begin() + chunks.begin(static_cast<std::ptrdiff_t>(c)), parts[c].inside,
                   inside.begin() + all.inside);
       all.left += parts[c].left;
       all.inside += parts[c].inside;
