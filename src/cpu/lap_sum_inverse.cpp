@@ -132,14 +132,17 @@ void lap_sum_inverse_vjp(Rows<const T> r, const AllLevels& k, const PerRow& alph
       return;
     }
     const SortedRow row = order_values(r[i], r.length, orientation, kept[i], arena, inner);
-    if (gr.data) fill(gr[i], r.length, row.valid ? 0 : kNaN);
-    if (gk) fill(gk + i * m, m, row.valid ? 0 : kNaN);
     if (galpha) galpha[i] = row.valid ? 0 : kNaN;
-    if (!row.valid) return;
+    if (!row.valid) {
+      if (gr.data) fill(gr[i], r.length, kNaN);
+      if (gk) fill(gk + i * m, m, kNaN);
+      return;
+    }
     const RowLevels levels = finite_levels(row, k[i], arena);
     const std::span<const double> u = load(g[i], m, orientation.sign, arena, inner);
     const RootWeights roots = level_weights(row.decays.r, orientation.alpha, levels, arena, inner);
     if (gr.data) {
+      row.clear_infinite(gr[i]);
       Scattered<T> results = row.scattered(gr[i], arena, inner);
       const auto store = [&](const ChunkOfScans& at) {
         const double* right = at.scans[0].right[0].data();

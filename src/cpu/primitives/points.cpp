@@ -314,22 +314,24 @@ void scatter(std::span<const double> sorted, double alpha, const RootWeights& ro
   const Arena::Scope scope(arena);
   std::span<double> at_left = arena.take<double>(n + 1);
   std::span<double> at_right = arena.take<double>(n + 1);
-  std::fill(at_left.begin(), at_left.end(), 0.0);
-  std::fill(at_right.begin(), at_right.end(), 0.0);
   // One place more on the outer side takes what goes to no value, which is nothing. Levels of one
-  // place belong to the chunk of the first of them.
+  // place belong to the chunk of the first of them, and so do the places up to those of the next.
   const std::ptrdiff_t m = std::ssize(u);
   const auto first_from = [&](std::ptrdiff_t t) {
     while (t > 0 && t < m && roots.lefts[t] == roots.lefts[t - 1]) ++t;
     return t;
   };
   const auto spread = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    const std::ptrdiff_t first = begin == 0 ? 0 : begin == m ? n + 1 : roots.lefts[begin];
+    const std::ptrdiff_t last = end == m ? n + 1 : roots.lefts[end];
+    std::fill(at_left.begin() + first, at_left.begin() + last, 0.0);
+    std::fill(at_right.begin() + first, at_right.begin() + last, 0.0);
     for (std::ptrdiff_t t = begin; t < end; ++t) {
       at_left[roots.lefts[t]] += u[t] * roots.left[t];
       at_right[roots.lefts[t]] += u[t] * roots.right[t];
     }
   };
-  if (roots.ascending) {
+  if (roots.ascending && m > 0) {
     for_each_chunk(m, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
       spread(first_from(begin), first_from(end));
     });

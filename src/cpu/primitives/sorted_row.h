@@ -45,6 +45,13 @@ struct SortedRow {
     return out;
   }
 
+  /// v = 0 at the elements that are not finite.
+  template <class T>
+  void clear_infinite(T* v) const {
+    for (std::ptrdiff_t p = 0; p < below; ++p) v[order[p]] = Element<T>::round(0);
+    for (std::ptrdiff_t p = n - above; p < n; ++p) v[order[p]] = Element<T>::round(0);
+  }
+
   /// Results of the finite values, in their order, for the elements of v.
   template <class T>
   Scattered<T> scattered(T* v, Arena& arena, int threads) const {
