@@ -132,9 +132,9 @@ void lap_sum_inverse_vjp(Rows<const T> r, const AllLevels& k, const PerRow& alph
       return;
     }
     const SortedRow row = order_values(r[i], r.length, orientation, kept[i], arena, inner);
-    if (galpha) galpha[i] = row.valid ? 0 : kNaN;
     if (!row.valid) {
       if (gr.data) fill(gr[i], r.length, kNaN);
+      if (galpha) galpha[i] = kNaN;
       if (gk) fill(gk + i * m, m, kNaN);
       return;
     }
@@ -142,6 +142,7 @@ void lap_sum_inverse_vjp(Rows<const T> r, const AllLevels& k, const PerRow& alph
     const std::span<const double> u = load(g[i], m, orientation.sign, arena, inner);
     const RootWeights roots = level_weights(row.decays.r, orientation.alpha, levels, arena, inner);
     if (gr.data) {
+      const Arena::Scope scope(arena);
       row.clear_infinite(gr[i]);
       Scattered<T> results = row.scattered(gr[i], arena, inner);
       const auto store = [&](const ChunkOfScans& at) {

@@ -87,13 +87,14 @@ void soft_rank_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T
   const auto row_by_row = [&](std::ptrdiff_t i, Arena& arena, int inner) {
     const Orientation orientation(alpha[i], order);
     const SortedRow row = order_values(x[i], x.length, orientation, kept[i], arena, inner);
-    if (galpha) galpha[i] = row.valid ? 0 : kNaN;
     if (!row.valid) {
       if (gx.data) fill(gx[i], x.length, kNaN);
+      if (galpha) galpha[i] = kNaN;
       return;
     }
     const std::span<const double> v = row.gather(g[i], 1, arena, inner);
     if (gx.data) {
+      const Arena::Scope scope(arena);
       row.clear_infinite(gx[i]);
       Scattered<T> results = row.scattered(gx[i], arena, inner);
       const auto store = [&](const ChunkOfScans& at, auto&& value) {

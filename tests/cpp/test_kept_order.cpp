@@ -210,7 +210,7 @@ TYPED_TEST(KeptOrder, of_another_row_is_refused) {
       std::swap(*std::find(order.begin(), order.end(), Index{3}),
                 *std::find(order.begin(), order.end(), static_cast<Index>(n - 1)));
     });
-    for (const std::ptrdiff_t at : {std::ptrdiff_t{1}, n / 2, n - 1, cpu::kChunk}) {
+    for (const std::ptrdiff_t at : {std::ptrdiff_t{1}, n / 2, n - 1, cpu::Chunks(n).begin(1)}) {
       if (at >= n) continue;
       refuse("neighbours exchanged", [&](auto& order) { std::swap(order[at - 1], order[at]); });
     }

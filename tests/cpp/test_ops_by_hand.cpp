@@ -187,6 +187,31 @@ TYPED_TEST(ByHand, infinities) {
   EXPECT_EQ(this->sum({-inf, inf}, {-inf, 0, inf}, 1), (V{0.5, 1, 1.5}));
 }
 
+// The gradient is written there too, whatever was in its place; in short rows and in long ones.
+TYPED_TEST(ByHand, gradients_at_infinities_are_zero) {
+  using T = TypeParam;
+  for (const std::ptrdiff_t n : {5, 1500, 40000}) {
+    std::vector<T> x(static_cast<std::size_t>(n));
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<T>(i * 7919 % 1000) / 100;
+    x[0] = x[3] = this->kInf;
+    x[2] = -this->kInf;
+    const std::vector<T> g(x.size(), 1);
+    const double k[] = {1, 1.5};
+    const Rows<const T> from(x.data(), 1, n), with(g.data(), 1, n), with_two(g.data(), 1, 2);
+    const auto expect_zeros = [&](const char* what, auto&& vjp) {
+      std::vector<T> gx(x.size(), T(-12345));
+      vjp(Rows<T>(gx.data(), 1, n));
+      for (const std::size_t i : {0, 2, 3}) EXPECT_EQ(gx[i], 0) << what << ", n = " << n;
+      EXPECT_EQ(std::count(gx.begin(), gx.end(), T(-12345)), 0) << what << ", n = " << n;
+    };
+    expect_zeros("rank", [&](Rows<T> gx) { soft_rank_vjp<T>(from, 0.1, with, gx, nullptr); });
+    expect_zeros("sort", [&](Rows<T> gx) { soft_sort_vjp<T>(from, 0.1, with, gx, nullptr); });
+    expect_zeros("inverse", [&](Rows<T> gx) {
+      lap_sum_inverse_vjp<T>(from, Levels(k, 2, 2), 0.1, with_two, gx, nullptr, nullptr);
+    });
+  }
+}
+
 TYPED_TEST(ByHand, weights) {
   using V = std::vector<TypeParam>;
   const TypeParam inf = this->kInf;

@@ -34,7 +34,7 @@ TEST(Parallel, chunks_cover_a_row_exactly) {
       std::atomic<std::ptrdiff_t> chunks = 0;
       for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
         ++chunks;
-        EXPECT_EQ(begin % 256, 0);
+        EXPECT_EQ(begin % Chunks::kStep, 0);
         EXPECT_LE(end - begin, kChunk);
         EXPECT_LT(begin, end);
         for (std::ptrdiff_t i = begin; i < end; ++i) ++visits.at(static_cast<std::size_t>(i));
@@ -43,6 +43,18 @@ TEST(Parallel, chunks_cover_a_row_exactly) {
       EXPECT_TRUE(std::all_of(visits.begin(), visits.end(), [](const auto& v) { return v == 1; }))
           << n << " elements, " << threads << " threads";
     }
+  }
+}
+
+TEST(Parallel, few_chunks_are_of_about_the_same_length) {
+  EXPECT_EQ(Chunks(kChunk).count(), 1);
+  EXPECT_EQ(Chunks(kChunk + 1).count(), 2);
+  EXPECT_EQ(Chunks(2 * kChunk).count(), 2);
+  for (std::ptrdiff_t n = 2 * kChunk + 1; n < 16 * kChunk; n += 997) {
+    const Chunks chunks(n);
+    ASSERT_EQ(chunks.count() % 4, 0) << n;
+    const std::ptrdiff_t last = chunks.end(chunks.count() - 1) - chunks.begin(chunks.count() - 1);
+    ASSERT_GT(10 * last, 8 * chunks.length) << n;
   }
 }
 

@@ -5,7 +5,6 @@
 #include <random>
 #include <vector>
 
-#include "cpu/primitives/parallel.h"
 #include "cpu/primitives/partition.h"
 #include "guarded.h"
 #include "targets.h"
@@ -64,13 +63,18 @@ TYPED_TEST(Partition, cuts_into_parts_of_about_the_same_length) {
   std::mt19937_64 random(5);
   Arena arena;
   const std::ptrdiff_t n = 100003;
-  const std::vector<Key> keys = this->keys(0, n, random);
-  std::vector<Key> to(keys.size());
-  for (const int parts : {2, 3, 8}) {
-    const auto begins = part_by_value<Key>(keys, parts, to.data(), arena, 2);
-    for (int p = 0; p < parts; ++p) {
-      const double share = static_cast<double>(begins[p + 1] - begins[p]) * parts / n;
-      EXPECT_NEAR(share, 1, 0.5) << p << " of " << parts;  // five deviations
+  std::vector<Key> with_period(static_cast<std::size_t>(n));
+  for (std::size_t i = 0; i < with_period.size(); ++i) {
+    with_period[i] = static_cast<Key>(i % 390 * 1000 + i / 390);
+  }
+  for (const std::vector<Key>& keys : {this->keys(0, n, random), with_period}) {
+    std::vector<Key> to(keys.size());
+    for (const int parts : {2, 3, 8}) {
+      const auto begins = part_by_value<Key>(keys, parts, to.data(), arena, 2);
+      for (int p = 0; p < parts; ++p) {
+        const double share = static_cast<double>(begins[p + 1] - begins[p]) * parts / n;
+        EXPECT_NEAR(share, 1, 0.5) << p << " of " << parts;  // five deviations
+      }
     }
   }
 }

@@ -1,5 +1,5 @@
-// The lanes that a mask chooses, moved to the front of a vector. Instruction sets without an
-// instruction for it look up where each lane comes from.
+// The lanes that a mask chooses, moved to the front of a vector. Up to eight lanes look up where each
+// comes from: that is as fast as an instruction, where there is one.
 // Included once per instruction set, after hwy/highway.h.
 #if defined(LAPSUM_COMPRESS_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAPSUM_COMPRESS_INL_H

@@ -129,7 +129,7 @@ template <int kCount>
 inline constexpr PowerTable<kCount> kPowerTable;
 
 /// e^{-|r - end| / alpha} in parts: with distances counted in steps of 1 / kSteps octave, m whole
-/// ones and a rest f give 2^-m (1 + g(f)). The multiplication that gives f is fused with the
+/// ones and a rest f give 2^(-m / kSteps) (1 + g(f)). The multiplication that gives f is fused with the
 /// subtraction of m, so that f is exact though a distance of floats is not a float. Sixteen steps
 /// have half the error of eight.
 template <int kSteps>
@@ -209,7 +209,7 @@ class Steps {
     constexpr int kTerms = (kWithPart ? 8 : 7) - kStepBits;
     constexpr auto kTerm = [](int power) {
       constexpr double kFitted[] = {-0x1.62e43p-5, 0x1.ebfff2p-11, -0x1.c6aef4p-17};
-      if (kTerms == 3) return kFitted[power - 1];
+      if (kSteps == 16 && !kWithPart) return kFitted[power - 1];
       double term = 1;
       for (int i = 1; i <= power; ++i) term *= -kLn2 / kSteps / i;
       return term;

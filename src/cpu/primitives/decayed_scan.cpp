@@ -98,6 +98,8 @@ void block_to_next(const Decays& decays, std::ptrdiff_t b, double* out) {
 // Scans of several weights: every chunk by itself, what the chunks see of each other, and every chunk
 // once more with that. What was made of a chunk is kept for the second time in short rows alone.
 class ChunkedScan {
+  static_assert(Chunks::kStep % Decays::kBlock == 0);
+
  public:
   ChunkedScan(std::span<const double> sorted, double alpha, std::span<const SideWeights> weights,
               Arena& arena, int threads)

@@ -65,12 +65,12 @@ HWY_INLINE void wide_cdf_in(const T* x, std::ptrdiff_t n, double sign, const Thr
 }
 
 // The decays of a row in float lanes, for a threshold that one double can hold.
-template <class T, class Steps>
+template <class T, class Grid>
 class Seen {
  public:
   struct Decays {
-    typename Steps::Parts e;
-    typename Steps::M is_left;
+    typename Grid::Parts e;
+    typename Grid::M is_left;
   };
 
   /// Decays are cut at `octaves` below 1 and come times 2^(octaves - 126).
@@ -91,9 +91,9 @@ class Seen {
   }
 
  private:
-  Steps steps_;
-  typename Steps::Side left_, right_;
-  typename Steps::VF turn_, last_left_;
+  Grid steps_;
+  typename Grid::Side left_, right_;
+  typename Grid::VF turn_, last_left_;
   int octaves_;
 };
 

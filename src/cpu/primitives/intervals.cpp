@@ -177,13 +177,11 @@ HWY_INLINE void solve_in(const SummedRow& row, const LevelsAt& levels, const Roo
   }
 }
 
-void solve_roots_all(const SummedRow& row, const LevelsAt& levels, const RootsTo& roots,
-                     const WeightsTo& weights) {
-  solve_in<true, false>(row, levels, roots, weights);
+void solve_roots_all(const SummedRow& row, const LevelsAt& levels, const RootsTo& to) {
+  solve_in<true, false>(row, levels, to, {});
 }
-void solve_weights_all(const SummedRow& row, const LevelsAt& levels, const RootsTo& roots,
-                       const WeightsTo& weights) {
-  solve_in<false, true>(row, levels, roots, weights);
+void solve_weights_all(const SummedRow& row, const LevelsAt& levels, const WeightsTo& to) {
+  solve_in<false, true>(row, levels, {}, to);
 }
 void solve_both_all(const SummedRow& row, const LevelsAt& levels, const RootsTo& roots,
                     const WeightsTo& weights) {
@@ -205,11 +203,11 @@ void first_levels_beyond(const SummedRow& row, double level, std::int32_t* first
 }
 
 void solve_roots(const SummedRow& row, const LevelsAt& levels, const RootsTo& to) {
-  HWY_DYNAMIC_DISPATCH(solve_roots_all)(row, levels, to, {});
+  HWY_DYNAMIC_DISPATCH(solve_roots_all)(row, levels, to);
 }
 
 void solve_weights(const SummedRow& row, const LevelsAt& levels, const WeightsTo& to) {
-  HWY_DYNAMIC_DISPATCH(solve_weights_all)(row, levels, {}, to);
+  HWY_DYNAMIC_DISPATCH(solve_weights_all)(row, levels, to);
 }
 
 void solve_both(const SummedRow& row, const LevelsAt& levels, const RootsTo& roots,

@@ -47,11 +47,12 @@ void parallel_for(std::ptrdiff_t count, int threads, Body&& body, std::ptrdiff_t
 #endif
 }
 
-/// The chunks of [0, n): of at most kChunk, about equally long and a multiple of four if there are
-/// more than two, so that two or four threads end together.
+/// The chunks of [0, n): of at most kChunk, and if they are few, all of about the same length and as
+/// many for each of two or four threads.
 struct Chunks {
+  static constexpr std::ptrdiff_t kStep = 64;  ///< each begins at a multiple of it
+
   explicit Chunks(std::ptrdiff_t n) : n(n), length(kChunk) {
-    constexpr std::ptrdiff_t kStep = 256;  // whole blocks of a scan
     if (n <= kChunk) return;
     const std::ptrdiff_t parts = n <= 2 * kChunk ? 2 : 4 * ((n + 4 * kChunk - 1) / (4 * kChunk));
     length = ((n + parts - 1) / parts + kStep - 1) / kStep * kStep;

@@ -16,6 +16,20 @@
 #include "cpu/primitives/compress-inl.h"
 // clang-format on
 
+#ifndef LAPSUM_PARTITION_ONCE
+#define LAPSUM_PARTITION_ONCE
+namespace lapsum::cpu {
+
+// Where some keys of a part go: there is exactly room for them.
+template <class Key>
+struct PlaceInPart {
+  Key* begin;
+  Key* end;
+};
+
+}  // namespace lapsum::cpu
+#endif
+
 HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
@@ -38,11 +52,11 @@ HWY_INLINE void count_in(const Key* keys, std::ptrdiff_t n, std::span<const Key>
   }
 }
 
-// Moves the keys of part p, which are not below cuts[p - 1] but below cuts[p], to places[p]; nothing
-// is written behind places[p + 1], where another thread may write.
+// Moves the keys of part p, which are not below cuts[p - 1] but below cuts[p], to places[p]. Nothing
+// is written behind its end, where another thread may write.
 template <class Key>
 HWY_INLINE void move_in(const Key* keys, std::ptrdiff_t n, std::span<const Key> cuts,
-                        std::span<const std::span<Key>> places) {
+                        std::span<const PlaceInPart<Key>> places) {
   const hn::ScalableTag<Key> d;
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   for (std::size_t p = 0; p < places.size(); ++p) {
@@ -50,8 +64,7 @@ HWY_INLINE void move_in(const Key* keys, std::ptrdiff_t n, std::span<const Key> 
     const bool has_high = p < cuts.size();
     const auto low = hn::Set(d, has_low ? cuts[p - 1] : Key{0});
     const auto high = hn::Set(d, has_high ? cuts[p] : Key{0});
-    Key* to = places[p].data();
-    Key* const end = to + places[p].size();
+    auto [to, end] = places[p];
     std::ptrdiff_t i = 0;
     for (; i + lanes <= n; i += lanes) {
       const auto v = hn::LoadU(d, keys + i);
@@ -81,7 +94,7 @@ HWY_INLINE void move_in(const Key* keys, std::ptrdiff_t n, std::span<const Key> 
   }                                                                                      \
   void move_##bits(const std::uint##bits##_t* keys, std::ptrdiff_t n,                    \
                    std::span<const std::uint##bits##_t> cuts,                            \
-                   std::span<const std::span<std::uint##bits##_t>> places) {             \
+                   std::span<const PlaceInPart<std::uint##bits##_t>> places) {           \
     move_in(keys, n, cuts, places);                                                      \
   }
 LAPSUM_PARTITION_OF(32)
@@ -104,12 +117,32 @@ namespace {
   }                                                                               \
   void move(const std::uint##bits##_t* keys, std::ptrdiff_t n,                    \
             std::span<const std::uint##bits##_t> cuts,                            \
-            std::span<const std::span<std::uint##bits##_t>> places) {             \
+            std::span<const PlaceInPart<std::uint##bits##_t>> places) {           \
     HWY_DYNAMIC_DISPATCH(move_##bits)(keys, n, cuts, places);                     \
   }
 LAPSUM_PARTITION_OF(32)
 LAPSUM_PARTITION_OF(64)
 #undef LAPSUM_PARTITION_OF
+
+constexpr int kMostParts = 8;
+
+// Fills `cuts` with keys that cut them into parts: quantiles of a sample, one of every so many, not
+// always the same one, for rows may have periods.
+template <class Key>
+std::span<const Key> cut(std::span<const Key> keys, std::span<Key> cuts) {
+  constexpr std::ptrdiff_t kLooks = 128;  // in every part: it is longer or shorter by a tenth
+  std::array<Key, kMostParts * kLooks> looks;
+  const std::ptrdiff_t parts = std::ssize(cuts) + 1;
+  const std::ptrdiff_t size = std::min(std::ssize(keys), parts * kLooks);
+  for (std::ptrdiff_t i = 0; i < size; ++i) {
+    const std::ptrdiff_t step = std::ssize(keys) / size;
+    const auto turn = static_cast<std::uint32_t>(i) * 2654435769u;
+    looks[i] = keys[i * step + static_cast<std::ptrdiff_t>(turn >> 8) % step];
+  }
+  std::sort(looks.begin(), looks.begin() + size);
+  for (std::ptrdiff_t p = 1; p < parts; ++p) cuts[p - 1] = size > 0 ? looks[p * size / parts] : 0;
+  return cuts;
+}
 
 }  // namespace
 
@@ -118,23 +151,14 @@ std::span<const std::ptrdiff_t> part_by_value(std::span<const Key> keys, int par
                                               Arena& arena, int threads) {
   const std::ptrdiff_t n = std::ssize(keys);
   parts = std::clamp(parts, 1, kMostParts);
-
-  constexpr int kLooks = 128;  // in every part: it is longer or shorter by a tenth
-  std::array<Key, kMostParts * kLooks> looks;
-  const std::ptrdiff_t step = std::max<std::ptrdiff_t>(1, n / (parts * kLooks));
-  int size = 0;
-  for (std::ptrdiff_t i = 0; i < n && size < parts * kLooks; i += step) looks[size++] = keys[i];
-  const auto sample = std::span(looks).first(size);
-  std::sort(sample.begin(), sample.end());
   std::array<Key, kMostParts> at;
-  for (int p = 1; p < parts; ++p) at[p - 1] = size > 0 ? sample[p * size / parts] : 0;
-  const std::span<const Key> cuts = std::span(at).first(parts - 1);
+  const std::span<const Key> cuts = cut(keys, std::span(at).first(parts - 1));
 
   std::span<std::ptrdiff_t> begins = arena.take<std::ptrdiff_t>(parts + 1);
   const Arena::Scope scope(arena);
   const Chunks chunks(n);
   std::span<std::ptrdiff_t> counts = arena.take<std::ptrdiff_t>(chunks.count() * parts);
-  std::span<std::span<Key>> places = arena.take<std::span<Key>>(chunks.count() * parts);
+  std::span<PlaceInPart<Key>> places = arena.take<PlaceInPart<Key>>(chunks.count() * parts);
   for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     std::ptrdiff_t* from = &counts[chunks.at(begin) * parts];
     from[0] = end - begin;
@@ -145,8 +169,9 @@ std::span<const std::ptrdiff_t> part_by_value(std::span<const Key> keys, int par
   for (int p = 0; p < parts; ++p) {
     begins[p] = sum;
     for (std::ptrdiff_t c = 0; c < chunks.count(); ++c) {
-      places[c * parts + p] = {to + sum, static_cast<std::size_t>(counts[c * parts + p])};
-      sum += counts[c * parts + p];
+      const std::ptrdiff_t size = counts[c * parts + p];
+      places[c * parts + p] = {to + sum, to + sum + size};
+      sum += size;
     }
   }
   begins[parts] = n;

@@ -9,11 +9,9 @@
 
 namespace lapsum::cpu {
 
-inline constexpr int kMostParts = 8;
-
-/// Moves the keys, unsigned of 32 or 64 bits, to `to`, which has room for them, in at most `parts`
-/// parts of about the same length, unless many keys are equal. Gives where every part begins, and the
-/// end. O(n) for each part.
+/// Moves the keys, unsigned of 32 or 64 bits, to `to`, which has room for them, in `parts` parts,
+/// but not more than eight, of about the same length unless many keys are equal. Gives where every part
+/// begins, and the end. O(n) for each part.
 template <class Key>
 std::span<const std::ptrdiff_t> part_by_value(std::span<const Key> keys, int parts, Key* to,
                                               Arena& arena, int threads);

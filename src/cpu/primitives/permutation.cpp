@@ -19,6 +19,7 @@ Permutation::Permutation(const Decays& decays, const Roots& roots, Arena& arena,
       inside_(arena.take<double>(decays.size())) {
   const std::ptrdiff_t n = decays.size();
   if (n == 0) return;
+  left_[0] = right_[n - 1] = 0;
   const RootWeights& weights = roots.weights;
   const std::span<const Threshold> b = roots.b;
   const InAlphas in_alphas(decays.alpha);
@@ -30,40 +31,35 @@ Permutation::Permutation(const Decays& decays, const Roots& roots, Arena& arena,
     double width[kBlock], to_upper[kBlock], to_lower[kBlock];
     hold(first, last);
     for (std::ptrdiff_t at = first; at < last; at += kBlock) {
-      const std::ptrdiff_t end = std::min(at + kBlock, last);
+      const std::ptrdiff_t stop = std::min(at + kBlock, last);
+      const std::ptrdiff_t size = stop - at;
       // The first and the last position are open, and their elements see no root there.
-      std::fill_n(width, end - at, INFINITY);
-      for (std::ptrdiff_t i = std::max<std::ptrdiff_t>(at, 1); i < std::min(end, n - 1); ++i) {
+      const std::ptrdiff_t lower = std::max<std::ptrdiff_t>(at, 1);
+      const std::ptrdiff_t upper = std::min(stop, n - 1);
+      std::fill_n(width, size, INFINITY);
+      for (std::ptrdiff_t i = lower; i < upper; ++i) {
         width[i - at] = distance(b[i].anchor - b[i - 1].anchor, b[i].offset - b[i - 1].offset);
       }
-      decay_loss(width, end - at, width);
-      left_[at] = 0;
-      for (std::ptrdiff_t i = std::max<std::ptrdiff_t>(at, 1); i < end; ++i) {
+      decay_loss(width, size, width);
+      for (std::ptrdiff_t i = lower; i < stop; ++i) {
         left_[i] = 0.5 * width[i - at] * (weights.left[i - 1] * weights.total[i - 1]);
       }
-      right_[end - 1] = 0;
-      for (std::ptrdiff_t i = at; i < std::min(end, n - 1); ++i) {
+      for (std::ptrdiff_t i = at; i < upper; ++i) {
         right_[i] = 0.5 * width[i - at] * (weights.right[i] * weights.total[i]);
       }
-      std::fill_n(to_upper, end - at, INFINITY);
-      std::fill_n(to_lower, end - at, INFINITY);
-      const std::ptrdiff_t with_lower =
-          n > 1 ? std::clamp<std::ptrdiff_t>(lefts_[0], at, end) : end;
-      const std::ptrdiff_t with_upper =
-          n > 1 ? std::clamp<std::ptrdiff_t>(lefts_[n - 2], at, end) : at;
-      for (std::ptrdiff_t j = with_lower; j < end; ++j) {
-        const Threshold& lower = b[position_of_[j] - 1];
-        to_lower[j - at] = distance(decays.r[j] - lower.anchor, -lower.offset);
+      std::fill_n(to_lower, size, INFINITY);
+      std::fill_n(to_upper, size, INFINITY);
+      for (std::ptrdiff_t j = std::max(at, end(0)); j < stop; ++j) {
+        const Threshold& root = b[position_of_[j] - 1];
+        to_lower[j - at] = distance(decays.r[j] - root.anchor, -root.offset);
       }
-      for (std::ptrdiff_t j = at; j < with_upper; ++j) {
-        const Threshold& upper = b[position_of_[j]];
-        to_upper[j - at] = distance(upper.anchor - decays.r[j], upper.offset);
+      for (std::ptrdiff_t j = at; j < std::min(stop, begin(n - 1)); ++j) {
+        const Threshold& root = b[position_of_[j]];
+        to_upper[j - at] = distance(root.anchor - decays.r[j], root.offset);
       }
-      decay_loss(to_lower, end - at, to_lower);
-      decay_loss(to_upper, end - at, to_upper);
-      for (std::ptrdiff_t j = at; j < end; ++j) {
-        inside_[j] = 0.5 * (to_lower[j - at] + to_upper[j - at]);
-      }
+      decay_loss(to_lower, size, to_lower);
+      decay_loss(to_upper, size, to_upper);
+      for (std::ptrdiff_t l = 0; l < size; ++l) inside_[at + l] = 0.5 * (to_lower[l] + to_upper[l]);
     }
   });
 }

@@ -318,8 +318,10 @@ void scatter(std::span<const double> sorted, double alpha, const RootWeights& ro
   // place belong to the chunk of the first of them, and so do the places up to those of the next.
   const std::ptrdiff_t m = std::ssize(u);
   const auto first_from = [&](std::ptrdiff_t t) {
-    while (t > 0 && t < m && roots.lefts[t] == roots.lefts[t - 1]) ++t;
-    return t;
+    if (t == 0) return t;
+    const auto next =
+        std::upper_bound(roots.lefts.begin() + t, roots.lefts.end(), roots.lefts[t - 1]);
+    return next - roots.lefts.begin();
   };
   const auto spread = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     const std::ptrdiff_t first = begin == 0 ? 0 : begin == m ? n + 1 : roots.lefts[begin];
