@@ -2,6 +2,7 @@
 #include "cpu/soft_topk.h"
 
 #include "cpu/primitives/bracket.h"
+#include "cpu/primitives/kept_mask.h"
 #include "cpu/primitives/mask.h"
 #include "cpu/primitives/pulled_row.h"
 #include "cpu/primitives/weighted_mask.h"
@@ -22,6 +23,18 @@ struct TopK {
   static Saturated saturated(const Saturated& p) { return p; }
   static double slope(double, double e) { return 0.5 * e; }
   static double lift(const WeightedSoftmax& q, std::ptrdiff_t i, double) { return q.lift(i); }
+
+  template <class T>
+  static bool try_mask(const MaskedRow<T>& row, double k, Threshold& b, T* p, Arena& arena,
+                       int threads) {
+    if constexpr (!kIsHalf<T>) {
+      const auto found = mask_keeping_decays(row.x, row.n, row.orientation.sign, k,
+                                             row.orientation.alpha, p, arena, threads);
+      if (found) b = *found;
+      return found.has_value();
+    }
+    return false;
+  }
 
   template <class T>
   static bool try_vjp(const MaskedRow<T>& row, Rows<const T> g, T* gx, double* gk, double* galpha,

@@ -64,6 +64,7 @@ TYPED_TEST(GlanceAt, counts_what_it_sees_at_a_larger_step) {
         Guarded<T> x(std::vector<T>(static_cast<std::size_t>(n), T(0.5)));
         const Glance glance = glance_at(x.data(), n, step, 1, 0.5, 1);
         EXPECT_EQ(glance_moments(x.data(), n, step, 1).count, glance.left_count);
+        EXPECT_EQ(glance_count<T>(n, step), glance.left_count);
         EXPECT_TRUE(within(glance.left_sum, glance.left_count, 1e-3L * glance.left_count));
       });
     }

@@ -42,18 +42,20 @@ class WideSums {
       const Lanes is_right = hn::AndNot(is_left, hn::Ge(above, hn::Zero(d)));
       const V t = hn::Mul(hn::Max(below, above), rate_);
       const V e = decay(d, hn::Min(t, hn::Set(d, decay.kZero)));
-      left_ = hn::IfThenElse(is_left, hn::Add(left_, e), left_);
-      right_ = hn::IfThenElse(is_right, hn::Add(right_, e), right_);
+      left_.part = hn::IfThenElse(is_left, hn::Add(left_.part, e), left_.part);
+      right_.part = hn::IfThenElse(is_right, hn::Add(right_.part, e), right_.part);
     }
+    left_.count();
+    right_.count();
   }
   HWY_INLINE void flush() {}
 
-  HWY_INLINE double left() const { return sum_of(left_); }
-  HWY_INLINE double right() const { return sum_of(right_); }
+  HWY_INLINE double left() const { return left_.total(); }
+  HWY_INLINE double right() const { return right_.total(); }
 
  private:
   V turn_, low_, high_, rate_;
-  V left_ = hn::Zero(D()), right_ = hn::Zero(D());
+  BlockedSum left_, right_;
 };
 
 // The same in float lanes. A term comes in two parts. The first has so few bits that adding up

@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
@@ -34,9 +35,20 @@ struct CompressTable {
 template <class Number, std::size_t kLanes>
 inline constexpr CompressTable<Number, kLanes> kCompressTable;
 
-/// The lanes of v that `mask` chooses, in front; what follows them is not said.
+/// A bit for every lane.
 template <class D>
-HWY_INLINE hn::Vec<D> compress(D d, hn::Vec<D> v, hn::Mask<D> mask) {
+HWY_INLINE std::uint32_t bits_of(D d, hn::Mask<D> mask) {
+  static_assert(hn::MaxLanes(D()) <= 32);
+  std::uint8_t bytes[8] = {};
+  hn::StoreMaskBits(d, mask, bytes);
+  std::uint32_t bits = bytes[0];
+  if constexpr (hn::MaxLanes(D()) > 8) std::memcpy(&bits, bytes, sizeof(bits));
+  return bits;
+}
+
+/// The lanes of v whose bits are set, in front; what follows them is not said.
+template <class D>
+HWY_INLINE hn::Vec<D> compress(D d, hn::Vec<D> v, std::uint32_t bits) {
 #if HWY_HAVE_SCALABLE || HWY_TARGET == HWY_SCALAR
   constexpr bool kLookUp = false;
 #else
@@ -45,14 +57,18 @@ HWY_INLINE hn::Vec<D> compress(D d, hn::Vec<D> v, hn::Mask<D> mask) {
   if constexpr (kLookUp) {
     using Number = hn::TFromD<hn::RebindToSigned<D>>;
     constexpr std::size_t kLanes = hn::MaxLanes(D());
-    std::uint8_t chosen[8];
-    hn::StoreMaskBits(d, mask, chosen);
-    const auto& from = kCompressTable<Number, kLanes>.from[chosen[0]];
+    const auto& from = kCompressTable<Number, kLanes>.from[bits];
     const auto lanes = hn::Load(hn::RebindToSigned<D>(), from.data());
     return hn::TableLookupLanes(v, hn::IndicesFromVec(d, lanes));
   } else {
-    return hn::Compress(v, mask);
+    std::uint8_t bytes[8] = {};
+    std::memcpy(bytes, &bits, sizeof(bits));
+    return hn::Compress(v, hn::LoadMaskBits(d, bytes));
   }
+}
+template <class D>
+HWY_INLINE hn::Vec<D> compress(D d, hn::Vec<D> v, hn::Mask<D> mask) {
+  return compress(d, v, bits_of(d, mask));
 }
 
 }  // namespace lapsum::cpu::HWY_NAMESPACE

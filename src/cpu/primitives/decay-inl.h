@@ -8,8 +8,10 @@
 #define LAPSUM_DECAY_INL_H
 #endif
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 
 #include "cpu/primitives/elements-inl.h"
@@ -38,6 +40,25 @@ HWY_INLINE void store_narrow(D, V v, T* out) {
 }
 
 HWY_INLINE double sum_of(V v) { return hn::GetLane(hn::SumOfLanes(D(), v)); }
+
+/// A sum in parts: a long chain of equal terms would drift, for all of them are rounded the same way.
+struct BlockedSum {
+  static constexpr int kMost = 32;
+
+  HWY_INLINE BlockedSum() : part(hn::Zero(D())), whole(hn::Zero(D())) {}
+
+  /// After a term has been added to `part`.
+  HWY_INLINE void count() {
+    if (++added < kMost) return;
+    whole = hn::Add(whole, part);
+    part = hn::Zero(D());
+    added = 0;
+  }
+  HWY_INLINE double total() const { return sum_of(hn::Add(whole, part)); }
+
+  V part, whole;
+  int added = 0;
+};
 
 // 2^f = 1 + f q(f) for |f| <= 1/2, exact at 0; relative errors: 5e-11 for rows of float, 4e-18 for
 // rows of double.
@@ -128,6 +149,37 @@ struct PowerTable {
 template <int kCount>
 inline constexpr PowerTable<kCount> kPowerTable;
 
+// 2^(-j / 16) rounded to floats, and how many octaves more than j / 16 those are.
+constexpr float kNearest[16] = {0x1.0p+0f,      0x1.ea4afap-1f, 0x1.d5818ep-1f, 0x1.c199bep-1f,
+                                0x1.ae89fap-1f, 0x1.9c4918p-1f, 0x1.8ace54p-1f, 0x1.7a1148p-1f,
+                                0x1.6a09e6p-1f, 0x1.5ab07ep-1f, 0x1.4bfdaep-1f, 0x1.3dea64p-1f,
+                                0x1.306fep-1f,  0x1.2387a6p-1f, 0x1.172b84p-1f, 0x1.0b5586p-1f};
+constexpr float kBeyond[16] = {
+    0x0.0p+0f,        0x1.fda57cp-28f,  -0x1.2fc81cp-27f, -0x1.04ae88p-27f,
+    -0x1.6cd47cp-26f, 0x1.2ec1d4p-27f,  0x1.036b6ep-27f,  -0x1.79b05ep-25f,
+    0x1.a82ebcp-26f,  -0x1.728d0ep-27f, -0x1.800eaep-25f, 0x1.c0bec4p-25f,
+    0x1.8bbfd2p-25f,  0x1.2512a4p-24f,  -0x1.293ab8p-26f, 0x1.1eccap-24f};
+
+/// The same for a number that is counted in steps of 1 / kCount octave: what is beyond is so too, and
+/// the bits of a power are such that taking away those of the number, moved to the exponent, leaves
+/// it scaled by the octaves.
+template <int kCount>
+struct NearestTable {
+  static constexpr int kShift = kCount == 16 ? 19 : 20;
+  alignas(64) float power[kCount] = {};
+  alignas(64) float beyond[kCount] = {};
+
+  constexpr NearestTable() {
+    for (int j = 0; j < kCount; ++j) {
+      const auto bits = std::bit_cast<std::int32_t>(kNearest[j * (16 / kCount)]);
+      power[j] = std::bit_cast<float>(bits + (j << kShift));
+      beyond[j] = kCount * kBeyond[j * (16 / kCount)];
+    }
+  }
+};
+template <int kCount>
+inline constexpr NearestTable<kCount> kNearestTable;
+
 /// e^{-|r - end| / alpha} in parts: with distances counted in steps of 1 / kSteps octave, m whole
 /// ones and a rest f give 2^(-m / kSteps) (1 + g(f)). The multiplication that gives f is fused with the
 /// subtraction of m, so that f is exact though a distance of floats is not a float. Sixteen steps
@@ -193,6 +245,29 @@ class Steps {
     const auto scale = hn::Sub(hn::Set(di, exponent << 23), octaves);
     const VF rest = look_up(kPowerTable<kSteps>.rest, step);
     return {power, hn::MulAdd(power, g, hn::MulAdd(rest, g, rest)), hn::BitCast(d, scale)};
+  }
+
+  /// The decay in one float, within 0.56 ulp; 0 from `octaves` on.
+  template <bool kWithPart>
+  HWY_INLINE VF rounded(VF r, M is_left, const Side& left, const Side& right, int octaves) const {
+    const DF d;
+    const hn::RebindToSigned<DF> di;
+    const auto of_side = [&](double on_left, double on_right) HWY_ATTR {
+      return choose(is_left, static_cast<float>(on_left), static_cast<float>(on_right));
+    };
+    const VF base = of_side(kRound + left.whole, kRound + right.whole);
+    const VF y = negate_if(is_left, r);
+    const VF moved = hn::MulAdd(y, rate_, base);
+    VF f = hn::MulAdd(y, rate_, hn::Sub(base, moved));
+    if constexpr (kWithPart) f = hn::Add(f, of_side(left.part, right.part));
+    f = hn::MulAdd(y, rate_rest_, f);
+    const auto bits = hn::BitCast(di, moved);
+    const auto step = hn::And(bits, hn::Set(di, kSteps - 1));
+    const VF g = growth<kWithPart>(hn::Sub(f, look_up(kNearestTable<kSteps>.beyond, step)));
+    const auto power = hn::BitCast(di, look_up(kNearestTable<kSteps>.power, step));
+    const VF scaled = hn::BitCast(d, hn::Sub(power, hn::ShiftLeft<23 - kStepBits>(bits)));
+    const VF end = hn::Set(d, static_cast<float>(kRound + octaves * kSteps));
+    return hn::IfThenElseZero(hn::Lt(moved, end), hn::MulAdd(scaled, g, scaled));
   }
 
  private:

@@ -39,11 +39,11 @@ HWY_INLINE double sum(Vec<T> v) {
 }
 
 template <class T>
-HWY_INLINE std::ptrdiff_t seen(std::ptrdiff_t n, std::ptrdiff_t step) {
+HWY_INLINE double seen(std::ptrdiff_t n, std::ptrdiff_t step) {
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(Tag<T>()));
   const std::ptrdiff_t period = step * lanes;
   const std::ptrdiff_t rest = n % period;
-  return n / period * lanes + (rest < lanes ? rest : lanes);
+  return static_cast<double>(n / period * lanes + (rest < lanes ? rest : lanes));
 }
 
 template <class T>
@@ -57,7 +57,7 @@ HWY_INLINE Summary moments_in(const T* x, std::ptrdiff_t n, std::ptrdiff_t step,
     first = hn::Add(first, moved);
     second = hn::MulAdd(moved, moved, second);
   });
-  const auto count = static_cast<double>(seen<T>(n, step));
+  const double count = seen<T>(n, step);
   const double mean = sum<T>(first) / count;
   const double variance = sum<T>(second) / count - mean * mean;
   return {count, sign * (to_double(x[0]) + mean), variance > 0 ? variance : 0};
@@ -124,6 +124,7 @@ HWY_INLINE Neighbours neighbours_in(const T* x, std::ptrdiff_t n, std::ptrdiff_t
 }
 
 #define LAPSUM_GLANCE_OF(T)                                                                 \
+  double count_##T(std::ptrdiff_t n, std::ptrdiff_t step) { return seen<T>(n, step); }      \
   Summary moments_##T(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign) {     \
     return moments_in(x, n, step, sign);                                                    \
   }                                                                                         \
@@ -148,9 +149,14 @@ HWY_AFTER_NAMESPACE();
 namespace lapsum::cpu {
 
 #define LAPSUM_GLANCE_OF(T)                                                                    \
+  HWY_EXPORT(count_##T);                                                                       \
   HWY_EXPORT(moments_##T);                                                                     \
   HWY_EXPORT(at_##T);                                                                          \
   HWY_EXPORT(neighbours_##T);                                                                  \
+  template <>                                                                                  \
+  double glance_count<T>(std::ptrdiff_t n, std::ptrdiff_t step) {                              \
+    return HWY_DYNAMIC_DISPATCH(count_##T)(n, step);                                           \
+  }                                                                                            \
   template <>                                                                                  \
   Summary glance_moments(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign) {     \
     return HWY_DYNAMIC_DISPATCH(moments_##T)(x, n, step, sign);                                \

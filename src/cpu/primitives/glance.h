@@ -7,6 +7,10 @@
 
 namespace lapsum::cpu {
 
+/// How many of n values are seen.
+template <class T>
+double glance_count(std::ptrdiff_t n, std::ptrdiff_t step);
+
 /// Of r = sign * x: how many values are seen, and their mean and variance.
 struct Summary {
   double count, mean, variance;

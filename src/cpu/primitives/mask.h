@@ -24,6 +24,7 @@ struct Slopes {
 //   values(x, n, sign, b, alpha, out)   the mask at a finite threshold
 //   slopes(softmax, arena)              the Slopes there
 //   saturated(p, dp/dk)                 the same for an element that has none
+//   try_mask                            threshold and mask of one level by a shorter way, or false
 //   try_vjp, try_jvp                    the derivatives of one row by a shorter way, or false
 
 /// The masks of a row at its thresholds, one row of `out` each.
@@ -64,6 +65,12 @@ const Threshold* known_thresholds(Rows<const T> x, const Levels& k, const PerRow
 template <class Mask, class T>
 void mask(Rows<const T> x, const Levels& k, const PerRow& alpha, Rows<T> out, Threshold* keep,
           Order order, Threads threads) {
+  const auto solve = [&](std::ptrdiff_t i, const MaskedRow<T>& row, std::span<Threshold> b,
+                         Arena& arena, int inner) {
+    if (b.size() == 1 && Mask::try_mask(row, k[i][0], b[0], out[i], arena, inner)) return true;
+    solve_row(row, {k[i], b.size()}, b, arena, inner);
+    return false;
+  };
   const auto body = [&](std::ptrdiff_t i, const MaskedRow<T>& row, Arena&, int inner) {
     fill_masks<Mask>(row, Rows<T>(out[i * k.count()], k.count(), x.length, out.stride), inner);
   };
@@ -75,7 +82,7 @@ void mask(Rows<const T> x, const Levels& k, const PerRow& alpha, Rows<T> out, Th
   }
   std::vector<Threshold> own;
   const Threshold* b = known_thresholds(x, k, alpha, nullptr, keep, own, order, threads);
-  for_each_masked_row(x, k, alpha, b, keep, order, threads, body);
+  for_each_masked_row(x, k.count(), alpha, b, keep, order, threads, solve, body);
 }
 
 /// With u, unit and q: gr = unit / alpha (<u, g> q - u g), gk = per_level <u, g> / total,

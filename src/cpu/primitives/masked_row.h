@@ -52,7 +52,8 @@ struct MaskedRow {
 };
 
 /// body(row, masked, arena, threads) for every row of x. Thresholds are taken from `saved` if
-/// given, else from solve(row, masked, b, arena, threads), and written to `keep` if given.
+/// given, else from solve(row, masked, b, arena, threads), and written to `keep` if given. If solve
+/// returns true, it has done all, and there is no body for this row.
 template <class T, class Solve, class Body>
 void for_each_masked_row(Rows<const T> x, std::ptrdiff_t levels, const PerRow& alpha,
                          const Threshold* saved, Threshold* keep, Order order, Threads threads,
@@ -67,10 +68,10 @@ void for_each_masked_row(Rows<const T> x, std::ptrdiff_t levels, const PerRow& a
         } else {
           std::span<Threshold> b =
               keep ? std::span(keep + i * levels, count) : arena.take<Threshold>(levels);
-          if (row.orientation.valid) {
-            solve(i, row, b, arena, inner);
-          } else {
+          if (!row.orientation.valid) {
             std::fill(b.begin(), b.end(), Threshold{kNaN, 0});
+          } else if (solve(i, row, b, arena, inner)) {
+            return;
           }
           row.b = b;
         }
@@ -93,8 +94,10 @@ void for_each_masked_row(Rows<const T> x, const Levels& k, const PerRow& alpha,
                          const Threshold* saved, Threshold* keep, Order order, Threads threads,
                          Body&& body) {
   const auto solve = [&](std::ptrdiff_t i, const MaskedRow<T>& row, std::span<Threshold> b,
-                         Arena& arena,
-                         int inner) { solve_row(row, {k[i], b.size()}, b, arena, inner); };
+                         Arena& arena, int inner) {
+    solve_row(row, {k[i], b.size()}, b, arena, inner);
+    return false;
+  };
   for_each_masked_row(x, k.count(), alpha, saved, keep, order, threads, solve, body);
 }
 

@@ -44,6 +44,18 @@ struct Place {
   static Place unknown() { return {{}, 0, true}; }
 };
 
+// How many passes a search may take before it sorts.
+constexpr int kPasses = 16;
+
+// Within 0.005, by Winitzki's formula for erf.
+double normal_quantile(double p) {
+  constexpr double kA = 0.147, kB = 2 / (3.14159265358979324 * kA);
+  const double log = std::log(4 * p * (1 - p));
+  const double t = kB + 0.5 * log;
+  const double square = std::sqrt(t * t - log / kA) - t;
+  return std::copysign(std::sqrt(2 * std::fmax(square, 0)), p - 0.5);
+}
+
 // LapSum at the end of a bracket may be off by its rounding; a root so near to the end is found
 // from either side of it.
 constexpr double kSlack = 1e-8;
@@ -132,13 +144,13 @@ class Search {
     std::optional<Bracket> bracket = aimed ? aim(x, n, sign, around, k) : std::nullopt;
     if (!bracket) bracket = choose(x, n, sign, around, k, budget);
     if (!bracket) return Place::unknown();
-    const auto [lo, hi] = *bracket;
+    const double lo = bracket->lo, hi = bracket->hi;
     const Place place = enter(x, n, sign, around, k, *bracket, budget - 1, aimed);
     if (place.side < 0 && lo > around.at.left_nearest && lo < hi) {
-      return enter(x, n, sign, around, k, {around.at.left_nearest, lo}, budget - 1, false);
+      return enter(x, n, sign, around, k, {around.at.left_nearest, lo, lo}, budget - 1, false);
     }
     if (place.side > 0 && hi < around.at.right_nearest && lo < hi) {
-      return enter(x, n, sign, around, k, {hi, around.at.right_nearest}, budget - 1, false);
+      return enter(x, n, sign, around, k, {hi, around.at.right_nearest, hi}, budget - 1, false);
     }
     return place;
   }
@@ -170,11 +182,103 @@ class Search {
     }
   }
 
- private:
-  struct Bracket {
-    double lo, hi;
-  };
+  // A bracket around the root of a rough LapSum, found by secants; none if they do not settle. A
+  // sample comes first, then, for the last step, one of kMore times as many values. Where a sample
+  // has no value on one side of the root, the bracket has no end there, and secants go to the other.
+  std::optional<Bracket> aim(const T* x, std::ptrdiff_t n, Number sign, const Around& around,
+                             double k) {
+    constexpr double kReach = 1e30;
+    constexpr std::ptrdiff_t kMore = 8;
+    if (!(alpha_ > 1 / kReach && alpha_ < kReach)) return std::nullopt;
+    std::ptrdiff_t step = std::max<std::ptrdiff_t>(1, n / sample_size(n));
+    const bool between = around.at.left_sum > 0 && around.at.right_sum > 0;
+    const bool whole = around.at.left_sum + around.at.right_sum == 0;
+    const double gap = around.at.right_nearest - around.at.left_nearest;
+    // Between two ends an even distribution is as good a guess as any.
+    const Summary moments =
+        between && step == 1
+            ? Summary{double(n), around.at.left_nearest + 0.5 * gap, gap * gap / 12}
+            : glance_moments(x, n, step, sign);
+    if (!(moments.variance < kReach)) return std::nullopt;
+    double m = moments.count;
+    Around seen = around.scaled(m / static_cast<double>(n));
+    double level = k * (m / static_cast<double>(n));
+    const auto part_of = [&](double g) {
+      return std::clamp((g - seen.left_count) / m, 0.5 / m, 1 - 0.5 / m);
+    };
+    const double share = part_of(level);
+    const auto margin_at = [&](double slope) {
+      if (step == 1) return 2 * growth(m, moments.variance, slope);
+      return margin(m, between ? 0.5 : share, moments.variance, slope);
+    };
+    // Otherwise as if the values had a normal distribution, for slopes a logistic one.
+    const double width = between ? gap : std::sqrt(moments.variance + 2 * alpha_ * alpha_) / 1.7;
+    double slope = m / width * (between ? 1 : share * (1 - share));
+    double wanted = level;
+    int open = 0;  // where the bracket has no end
+    if (whole && step > 1) {
+      const double reach = margin_at(slope);
+      open = level < reach ? -1 : level > m - reach ? 1 : 0;
+      wanted = level - 1.5 * open * reach;
+    }
+    const double start = part_of(wanted);
+    if (open != 0) slope = m / width * start * (1 - start);
+    double v = between ? around.at.left_nearest + 0.5 * gap
+                       : moments.mean + 1.7 * width * normal_quantile(start);
+    double lower = -kReach, upper = kReach;
+    double last_v = 0, last_g = 0;
+    bool more = false, moved = false;
+    for (int probe = 0; probe < 7; ++probe) {
+      const Glance glance = glance_at(x, n, step, sign, v, alpha_);
+      const math::Interval& at = seen.at;
+      const double left = glance.left_sum + decayed(at.left_sum, v - at.left_nearest);
+      const double right = glance.right_sum + decayed(at.right_sum, at.right_nearest - v);
+      const double g = seen.left_count + glance.left_count + 0.5 * (right - left);
+      const double off = wanted - g;
+      if (!(std::abs(off) < kReach)) return std::nullopt;
+      const double secant = (g - last_g) / (v - last_v);
+      if (left + right > 8) {
+        slope = (left + right) / (2 * alpha_);
+      } else if (moved && secant > 0 && secant < kReach) {
+        slope = secant;
+      }
+      const double noise = 1e-4 * std::abs(right - left) + 1e-6 * m;
+      const double allowed = noise + margin_at(slope);
+      if (std::abs(off) <= (more ? 2 : 0.5) * allowed) {
+        if (open == 0 && !more && step >= kMore) {
+          more = true;
+          step /= kMore;
+          const double grown = glance_count<T>(n, step) / m;
+          m *= grown;
+          level *= grown;
+          wanted *= grown;
+          slope *= grown;
+          last_g *= grown;
+          seen = around.scaled(m / static_cast<double>(n));
+          continue;
+        }
+        const double low = open < 0 ? -kInf : open > 0 ? v : v + (off - allowed) / slope;
+        const double high = open > 0 ? kInf : open < 0 ? v : v + (off + allowed) / slope;
+        const Neighbours ends = glance_neighbours(x, n, step, sign, low, high);
+        const double tail =
+            open == 0 ? 0 : normal_quantile(level / m) - normal_quantile(part_of(g));
+        const double root = open == 0 ? v + off / slope : v + 1.7 * width * tail;
+        const Bracket out{std::max(ends.below, at.left_nearest),
+                          std::min(ends.above, at.right_nearest), root};
+        if (out.lo == at.left_nearest && out.hi == at.right_nearest) return std::nullopt;
+        return out;
+      }
+      (off > 0 ? lower : upper) = v;
+      moved = true;
+      last_v = v;
+      last_g = g;
+      v += off / slope;
+      if (!(v > lower && v < upper)) v = 0.5 * (lower + upper);
+    }
+    return std::nullopt;
+  }
 
+ private:
   std::optional<Around> enter_together(const T* x, std::ptrdiff_t n, Number sign,
                                        std::span<const double> k, int budget,
                                        std::span<T>& inside) {
@@ -198,7 +302,7 @@ class Search {
   // Goes on with what lies inside of a bracket; or on one side of it, if it holds one value.
   Place enter(const T* x, std::ptrdiff_t n, Number sign, const Around& around, double k,
               const Bracket& bracket, int budget, bool aimed) {
-    const auto [lo, hi] = bracket;
+    const double lo = bracket.lo, hi = bracket.hi;
     std::span<T> inside = arena_.take<T>(n);
     const Bracketed sides = pass(x, n, sign, lo, hi, inside);
     const math::Interval& at = around.at;
@@ -248,66 +352,6 @@ class Search {
     return kSigmas * std::sqrt(m * std::fmax(spread, 0)) + growth(m, variance, slope);
   }
 
-  // A bracket around the root of a rough LapSum, found by secants; none if they do not settle.
-  std::optional<Bracket> aim(const T* x, std::ptrdiff_t n, Number sign, const Around& around,
-                             double k) {
-    constexpr double kReach = 1e30;
-    if (!(alpha_ > 1 / kReach && alpha_ < kReach)) return std::nullopt;
-    const std::ptrdiff_t step = std::max<std::ptrdiff_t>(1, n / sample_size(n));
-    const bool between = around.at.left_sum > 0 && around.at.right_sum > 0;
-    const double gap = around.at.right_nearest - around.at.left_nearest;
-    // Between two ends an even distribution is as good a guess as any.
-    const Summary moments =
-        between && step == 1
-            ? Summary{double(n), around.at.left_nearest + 0.5 * gap, gap * gap / 12}
-            : glance_moments(x, n, step, sign);
-    const double m = moments.count;
-    if (!(moments.variance < kReach)) return std::nullopt;
-    const Around seen = around.scaled(m / static_cast<double>(n));
-    const math::Interval& at = seen.at;
-    const double level = k * (m / static_cast<double>(n));
-    const double share = std::clamp((level - seen.left_count) / m, 0.5 / m, 1 - 0.5 / m);
-    // Otherwise the logistic distribution of the same variance.
-    const double width = between ? gap : std::sqrt(moments.variance + 2 * alpha_ * alpha_) / 1.7;
-    double slope = m / width * (between ? 1 : share * (1 - share));
-    double v = between ? at.left_nearest + 0.5 * gap
-                       : moments.mean + width * std::log(share / (1 - share));
-    double lower = -kReach, upper = kReach;
-    double last_v = 0, last_g = 0;
-    for (int probe = 0; probe < 6; ++probe) {
-      const Glance glance = glance_at(x, n, step, sign, v, alpha_);
-      const double left = glance.left_sum + decayed(at.left_sum, v - at.left_nearest);
-      const double right = glance.right_sum + decayed(at.right_sum, at.right_nearest - v);
-      const double g = seen.left_count + glance.left_count + 0.5 * (right - left);
-      const double off = level - g;
-      if (!(std::abs(off) < kReach)) return std::nullopt;
-      const double secant = (g - last_g) / (v - last_v);
-      if (left + right > 8) {
-        slope = (left + right) / (2 * alpha_);
-      } else if (probe > 0 && secant > 0 && secant < kReach) {
-        slope = secant;
-      }
-      const double noise = 1e-4 * std::abs(right - left) + 1e-6 * m;
-      const double allowed =
-          noise + (step > 1 ? margin(m, between ? 0.5 : share, moments.variance, slope)
-                            : 2 * growth(m, moments.variance, slope));
-      if (std::abs(off) <= 0.5 * allowed) {
-        const Neighbours ends = glance_neighbours(x, n, step, sign, v + (off - allowed) / slope,
-                                                  v + (off + allowed) / slope);
-        const Bracket out{std::max(ends.below, at.left_nearest),
-                          std::min(ends.above, at.right_nearest)};
-        if (out.lo == at.left_nearest && out.hi == at.right_nearest) return std::nullopt;
-        return out;
-      }
-      (off > 0 ? lower : upper) = v;
-      last_v = v;
-      last_g = g;
-      v += off / slope;
-      if (!(v > lower && v < upper)) v = 0.5 * (lower + upper);
-    }
-    return std::nullopt;
-  }
-
   static std::ptrdiff_t sample_size(std::ptrdiff_t n) {
     if (n <= 2500) return 256;
     return static_cast<std::ptrdiff_t>(std::pow(static_cast<double>(n), 0.6));
@@ -348,9 +392,10 @@ class Search {
     if (lower.nan || upper.nan) return std::nullopt;
     const double lo = lower.around.at.left_nearest;
     const double hi = upper.around.at.right_nearest;
-    if (upper.around.left_count - lower.around.left_count <= 0.75 * size) return Bracket{lo, hi};
+    if (upper.around.left_count - lower.around.left_count <= 0.75 * size)
+      return Bracket{lo, hi, lo};
     const double next = lower.around.at.right_nearest;
-    return Bracket{next, next};
+    return Bracket{next, next, next};
   }
 
   Bracketed pass(const T* x, std::ptrdiff_t n, double sign, double lo, double hi,
@@ -387,12 +432,20 @@ Threshold saturated(const NonFinite& counts, double k) {
   return {kInf, 0};
 }
 
+// The threshold at a place; none if no finite value is.
+std::optional<Threshold> root_at(const Place& place, double k, double alpha) {
+  const math::Interval& ends = place.around.at;
+  const double excess = k - place.around.left_count;
+  if (excess >= 0 && ends.right_sum == 0) return std::nullopt;
+  if (excess <= 0 && ends.left_sum == 0) return std::nullopt;
+  return math::solve_interval(ends, excess, alpha).b;
+}
+
 }  // namespace
 
 template <class T>
 void solve_thresholds(const T* x, std::ptrdiff_t n, double sign, std::span<const double> k,
                       double alpha, std::span<Threshold> b, Arena& arena, int threads) {
-  constexpr int kPasses = 16;
   std::span<double> levels = arena.take<double>(std::ssize(k));
   std::span<std::size_t> at = arena.take<std::size_t>(std::ssize(k));
   std::size_t count = 0;
@@ -412,14 +465,10 @@ void solve_thresholds(const T* x, std::ptrdiff_t n, double sign, std::span<const
   Search<T>(alpha, arena, threads)
       .find_each(x, n, static_cast<Work<T>>(sign), levels.first(count), kPasses,
                  [&](std::size_t i, const Place& place) {
-                   const double excess = levels[i] - place.around.left_count;
-                   const math::Interval& ends = place.around.at;
-                   const bool met = !(excess >= 0 && ends.right_sum == 0) &&
-                                    !(excess <= 0 && ends.left_sum == 0);
                    if (place.nan) {
                      b[at[i]] = {kNaN, 0};
-                   } else if (met) {
-                     b[at[i]] = math::solve_interval(ends, excess, alpha).b;
+                   } else if (const auto root = root_at(place, levels[i], alpha)) {
+                     b[at[i]] = *root;
                    } else {
                      saturate(at[i]);
                    }
@@ -438,6 +487,25 @@ bool solve_between(const T* x, std::ptrdiff_t n, double sign, Work<T> below, Wor
   return true;
 }
 
+template <class T>
+std::optional<Bracket> aim_threshold(const T* x, std::ptrdiff_t n, double sign, double k,
+                                     double alpha, Arena& arena) {
+  return Search<T>(alpha, arena, 1).aim(x, n, static_cast<Work<T>>(sign), {}, k);
+}
+
+template <class T>
+std::optional<Threshold> solve_inside(std::span<const T> inside, const math::Interval& ends,
+                                      double left_count, double k, double alpha, Arena& arena) {
+  const Arena::Scope scope(arena);
+  const Place place =
+      Search<T>(alpha, arena, 1)
+          .find(inside.data(), std::ssize(inside), 1, {ends, left_count}, k, kPasses - 1);
+  if (place.nan || place.side != 0) return std::nullopt;
+  return root_at(place, k, alpha);
+}
+
+LAPSUM_INSTANTIATE_FOUR(aim_threshold)
+LAPSUM_INSTANTIATE_FOUR(solve_inside)
 LAPSUM_INSTANTIATE_FOUR(solve_between)
 LAPSUM_INSTANTIATE_FOUR(solve_thresholds)
 

@@ -48,6 +48,7 @@ void for_each_weighted_row(Rows<const T> x, Rows<const T> w, const Levels& k, co
     for (std::ptrdiff_t l = 0; l < k.count(); ++l) levels[l] = {k[i][l], 0};
     solve_weighted_levels<T>({row.x, w[i], row.n, row.orientation}, levels, roots, arena, inner);
     for (std::size_t l = 0; l < b.size(); ++l) b[l] = roots[l].b;
+    return false;
   };
   for_each_masked_row(x, k.count(), alpha, saved, keep, order, threads, solve, body);
 }
