@@ -27,13 +27,10 @@ struct TopK {
   template <class T>
   static bool try_mask(const MaskedRow<T>& row, double k, Threshold& b, T* p, Arena& arena,
                        int threads) {
-    if constexpr (!kIsHalf<T>) {
-      const auto found = mask_keeping_decays(row.x, row.n, row.orientation.sign, k,
-                                             row.orientation.alpha, p, arena, threads);
-      if (found) b = *found;
-      return found.has_value();
-    }
-    return false;
+    const auto found = mask_keeping_decays(row.x, row.n, row.orientation.sign, k,
+                                           row.orientation.alpha, p, arena, threads);
+    if (found) b = *found;
+    return found.has_value();
   }
 
   template <class T>

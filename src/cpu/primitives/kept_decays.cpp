@@ -19,7 +19,7 @@ HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
 
 template <class T>
-using Tag = hn::ScalableTag<T>;
+using Tag = hn::ScalableTag<Work<T>>;
 template <class T>
 using Vec = hn::Vec<Tag<T>>;
 template <class T>
@@ -98,22 +98,23 @@ class Seen<double> {
 template <class T>
 class Keeping {
  public:
+  using Out = Work<T>;
   struct Sides {
     Vec<T> left, right;
   };
 
   HWY_INLINE explicit Keeping(const Outlook& from) : seen_(from) {}
 
-  HWY_INLINE Sides at(Vec<T> r, Mask<T> is_left, Mask<T> is_right, T* to) const {
+  HWY_INLINE Sides at(Vec<T> r, Mask<T> is_left, Mask<T> is_right, Out* to) const {
     const Tag<T> d;
     const Vec<T> e = seen_.decay(r, is_left);
-    hn::StoreU(hn::Or(e, hn::IfThenElseZero(is_left, hn::Set(d, T{-0.0}))), d, to);
+    hn::StoreU(hn::Or(e, hn::IfThenElseZero(is_left, hn::Set(d, Out{-0.0}))), d, to);
     return {hn::IfThenElseZero(is_left, e), hn::IfThenElseZero(is_right, e)};
   }
   HWY_INLINE void add_up(const Sides& one, const Sides& two) {
     left_.part = hn::Add(left_.part, added(one.left, two.left));
     right_.part = hn::Add(right_.part, added(one.right, two.right));
-    if constexpr (std::is_same_v<T, double>) {
+    if constexpr (std::is_same_v<Out, double>) {
       left_.count();
       right_.count();
     }
@@ -123,7 +124,7 @@ class Keeping {
   HWY_INLINE double right_sum() const { return seen_.on_right() * right_.total(); }
 
  private:
-  Seen<T> seen_;
+  Seen<Out> seen_;
   BlockedSum left_, right_;
 };
 
@@ -131,11 +132,13 @@ class Keeping {
 template <class T>
 class Choosing {
  public:
+  using Out = T;
   struct Sides {};
 
   HWY_INLINE explicit Choosing(const Outlook&) {}
   HWY_INLINE Sides at(Vec<T>, Mask<T> is_left, Mask<T>, T* to) const {
-    hn::StoreU(hn::IfThenElseZero(is_left, hn::Set(Tag<T>(), T{1})), Tag<T>(), to);
+    const Tag<T> d;
+    store_elements(d, hn::IfThenElseZero(is_left, hn::Set(d, Work<T>{1})), to);
     return {};
   }
   HWY_INLINE void add_up(const Sides&, const Sides&) {}
@@ -145,20 +148,21 @@ class Choosing {
 
 template <template <class> class Use, class T>
 HWY_INLINE KeptDecays part_by(const T* HWY_RESTRICT x, std::ptrdiff_t n, double sign,
-                              const Outlook& from, T* HWY_RESTRICT out,
+                              const Outlook& from, typename Use<T>::Out* HWY_RESTRICT out,
                               Place<T>* HWY_RESTRICT inside) {
+  using Out = typename Use<T>::Out;
   const Tag<T> d;
   const hn::RebindToSigned<Tag<T>> di;
   Use<T> use(from);
-  const Vec<T> turn = hn::Set(d, static_cast<T>(sign));
-  const Vec<T> low = hn::Set(d, static_cast<T>(from.lo));
-  const Vec<T> high = hn::Set(d, static_cast<T>(from.hi));
+  const Vec<T> turn = hn::Set(d, static_cast<Work<T>>(sign));
+  const Vec<T> low = hn::Set(d, static_cast<Work<T>>(from.lo));
+  const Vec<T> high = hn::Set(d, static_cast<Work<T>>(from.hi));
   constexpr auto kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(d));
   constexpr auto kAll = static_cast<std::uint32_t>((std::uint64_t{1} << kLanes) - 1);
   auto place = hn::Iota(di, 0);
   KeptDecays counts;
-  const auto at = [&](const T* x_at, T* to, Place<T>* places, std::ptrdiff_t& kept) HWY_ATTR {
-    const Vec<T> r = hn::Mul(hn::LoadU(d, x_at), turn);
+  const auto at = [&](const T* x_at, Out* to, Place<T>* places, std::ptrdiff_t& kept) HWY_ATTR {
+    const Vec<T> r = hn::Mul(load_elements(d, x_at), turn);
     const auto is_left = hn::Le(r, low);
     const auto is_right = hn::Ge(r, high);
     const std::uint32_t left = bits_of(d, is_left);
@@ -179,14 +183,16 @@ HWY_INLINE KeptDecays part_by(const T* HWY_RESTRICT x, std::ptrdiff_t n, double 
   if (i < n) {
     // What is at infinity is right, with a decay of 0.
     T last[2 * kLanes];
+    Out last_out[2 * kLanes];
     Place<T> places[2 * kLanes];
     std::ptrdiff_t kept = 0;
-    std::fill_n(last, 2 * kLanes, static_cast<T>(sign) * std::numeric_limits<T>::infinity());
+    const T far = Element<T>::round(sign * std::numeric_limits<double>::infinity());
+    std::fill_n(last, 2 * kLanes, far);
     std::copy(x + i, x + n, last);
-    const auto one = at(last, last, places, kept);
-    const auto two = at(last + kLanes, last + kLanes, places + kept, kept);
+    const auto one = at(last, last_out, places, kept);
+    const auto two = at(last + kLanes, last_out + kLanes, places + kept, kept);
     use.add_up(one, two);
-    std::copy_n(last, n - i, out + i);
+    std::copy_n(last_out, n - i, out + i);
     std::copy_n(places, kept, inside + counts.inside);
     counts.inside += kept;
   }
@@ -262,37 +268,41 @@ class Factors {
 };
 
 template <class T>
-HWY_INLINE void mask_from(const T* decays, std::ptrdiff_t n, const Outlook& from, double moved,
-                          T* p) {
+HWY_INLINE void mask_from(const Work<T>* decays, std::ptrdiff_t n, const Outlook& from,
+                          double moved, T* p) {
   const Tag<T> d;
-  const Factors<T> factors(from, moved);
+  const Factors<Work<T>> factors(from, moved);
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   std::ptrdiff_t i = 0;
   for (; i + lanes <= n; i += lanes) {
-    hn::StoreU(factors.mask(hn::LoadU(d, decays + i)), d, p + i);
+    store_elements(d, factors.mask(hn::LoadU(d, decays + i)), p + i);
   }
   if (i == n) return;
-  T last[hn::MaxLanes(d)] = {};
+  Work<T> last[hn::MaxLanes(d)] = {};
+  T last_p[hn::MaxLanes(d)];
   std::copy(decays + i, decays + n, last);
-  hn::StoreU(factors.mask(hn::LoadU(d, last)), d, last);
-  std::copy_n(last, n - i, p + i);
+  store_elements(d, factors.mask(hn::LoadU(d, last)), last_p);
+  std::copy_n(last_p, n - i, p + i);
 }
 
-#define LAPSUM_KEPT_OF(T)                                                                        \
-  bool can_keep_##T(const Outlook& from) { return Seen<T>::can_take(from); }                     \
-  KeptDecays keep_##T(const T* x, std::ptrdiff_t n, double sign, const Outlook& from, T* decays, \
-                      Place<T>* inside) {                                                        \
-    return part_by<Keeping>(x, n, sign, from, decays, inside);                                   \
-  }                                                                                              \
-  KeptDecays sides_##T(const T* x, std::ptrdiff_t n, double sign, const Outlook& from, T* p,     \
-                       Place<T>* inside) {                                                       \
-    return part_by<Choosing>(x, n, sign, from, p, inside);                                       \
-  }                                                                                              \
-  void mask_##T(const T* decays, std::ptrdiff_t n, const Outlook& from, double moved, T* p) {    \
-    mask_from(decays, n, from, moved, p);                                                        \
+#define LAPSUM_KEPT_OF(T)                                                                    \
+  bool can_keep_##T(const Outlook& from) { return Seen<Work<T>>::can_take(from); }           \
+  KeptDecays keep_##T(const T* x, std::ptrdiff_t n, double sign, const Outlook& from,        \
+                      Work<T>* decays, Place<T>* inside) {                                   \
+    return part_by<Keeping>(x, n, sign, from, decays, inside);                               \
+  }                                                                                          \
+  KeptDecays sides_##T(const T* x, std::ptrdiff_t n, double sign, const Outlook& from, T* p, \
+                       Place<T>* inside) {                                                   \
+    return part_by<Choosing>(x, n, sign, from, p, inside);                                   \
+  }                                                                                          \
+  void mask_##T(const Work<T>* decays, std::ptrdiff_t n, const Outlook& from, double moved,  \
+                T* p) {                                                                      \
+    mask_from(decays, n, from, moved, p);                                                    \
   }
 LAPSUM_KEPT_OF(float)
 LAPSUM_KEPT_OF(double)
+LAPSUM_KEPT_OF(Half)
+LAPSUM_KEPT_OF(Bfloat16)
 #undef LAPSUM_KEPT_OF
 
 }  // namespace lapsum::cpu::HWY_NAMESPACE
@@ -317,7 +327,7 @@ double share_of_equals(const float* decays, std::ptrdiff_t n, double moved) {
   }                                                                                           \
   template <>                                                                                 \
   KeptDecays keep_decays(const T* x, std::ptrdiff_t n, double sign, const Outlook& from,      \
-                         T* decays, Place<T>* inside) {                                       \
+                         Work<T>* decays, Place<T>* inside) {                                 \
     return HWY_DYNAMIC_DISPATCH(keep_##T)(x, n, sign, from, decays, inside);                  \
   }                                                                                           \
   template <>                                                                                 \
@@ -326,12 +336,14 @@ double share_of_equals(const float* decays, std::ptrdiff_t n, double moved) {
     return HWY_DYNAMIC_DISPATCH(sides_##T)(x, n, sign, from, p, inside);                      \
   }                                                                                           \
   template <>                                                                                 \
-  void mask_from_decays(const T* decays, std::ptrdiff_t n, const Outlook& from, double moved, \
-                        T* p) {                                                               \
+  void mask_from_decays(const Work<T>* decays, std::ptrdiff_t n, const Outlook& from,         \
+                        double moved, T* p) {                                                 \
     HWY_DYNAMIC_DISPATCH(mask_##T)(decays, n, from, moved, p);                                \
   }
 LAPSUM_KEPT_OF(float)
 LAPSUM_KEPT_OF(double)
+LAPSUM_KEPT_OF(Half)
+LAPSUM_KEPT_OF(Bfloat16)
 #undef LAPSUM_KEPT_OF
 
 }  // namespace lapsum::cpu

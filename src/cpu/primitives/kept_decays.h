@@ -1,10 +1,12 @@
-// A row of floats or doubles seen from a center near its threshold. The decays of its elements are kept,
-// so that its mask is a product away once the threshold is known: one exponential for each element.
+// A row seen from a center near its threshold. The decays of its elements are kept, so that its mask is a
+// product away once the threshold is known: one exponential for each element.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+
+#include "cpu/primitives/element.h"
 
 namespace lapsum::cpu {
 
@@ -14,14 +16,14 @@ struct Outlook {
   double lo, hi, center, alpha;
 };
 
-/// Places in a row, as wide as its elements.
+/// Places in a row, as wide as what its elements are computed in.
 template <class T>
-using Place = std::conditional_t<sizeof(T) == sizeof(float), std::int32_t, std::int64_t>;
+using Place = std::conditional_t<std::is_same_v<Work<T>, float>, std::int32_t, std::int64_t>;
 
 /// From where on decays are 0, in octaves, as smaller ones would have denormal products; and how far the
 /// threshold may be from the center for them to give its mask, in units of alpha.
 template <class T>
-inline constexpr int kFarDecay = sizeof(T) == sizeof(float) ? 88 : 700;
+inline constexpr int kFarDecay = std::is_same_v<Work<T>, float> ? 88 : 700;
 inline constexpr int kMostMoved = 8;
 
 /// Whether decays can be kept with the instructions of this machine.
@@ -39,8 +41,8 @@ struct KeptDecays {
 /// each up to one factor for its side within 0.56 ulp of a float, or a few of a double; where those
 /// inside stand goes to `inside`, which must hold n.
 template <class T>
-KeptDecays keep_decays(const T* x, std::ptrdiff_t n, double sign, const Outlook& from, T* decays,
-                       Place<T>* inside);
+KeptDecays keep_decays(const T* x, std::ptrdiff_t n, double sign, const Outlook& from,
+                       Work<T>* decays, Place<T>* inside);
 
 /// How much of the sums, seen from b with moved = (b - center) / alpha, is of pairs of equal decays,
 /// looked for at a few places. The roundings of many equal ones do not cancel.
@@ -48,9 +50,10 @@ double share_of_equals(const float* decays, std::ptrdiff_t n, double moved);
 
 /// p = F((b - r) / alpha) of the elements outside, from their decays, which may lie where p does, with
 /// moved = (b - center) / alpha and b between lo and hi. For floats this is one rounding of p as it
-/// follows from the decays, so that p sums to what those promise.
+/// follows from the decays, so that p sums to what those promise; for half types that is rounded again.
 template <class T>
-void mask_from_decays(const T* decays, std::ptrdiff_t n, const Outlook& from, double moved, T* p);
+void mask_from_decays(const Work<T>* decays, std::ptrdiff_t n, const Outlook& from, double moved,
+                      T* p);
 
 /// The counts and places of keep_decays without its sums: p = 1 on the left, 0 on the right, as it is
 /// where all of them are far from the threshold.

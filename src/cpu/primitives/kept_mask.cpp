@@ -27,7 +27,7 @@ constexpr double kLog2e = 1.4426950408889634074;
 // How far the ends of the bracket may be, in octaves: for floats, so that decays beyond them count; for
 // doubles, so that the roundings of distances do not.
 template <class T>
-constexpr double kMostEnd = sizeof(T) == sizeof(float) ? 40 : 16;
+constexpr double kMostEnd = std::is_same_v<Work<T>, float> ? 40 : 16;
 // If the roundings of one decay in seven are the same, sums are off by 2^-24 / 7, and the threshold by as
 // much of alpha: little against the rounding of a mask.
 constexpr double kEquals = 1.0 / 49;
@@ -42,49 +42,71 @@ class KeptRow {
         sign_(sign),
         from_(from),
         p_(p),
+        arena_(arena),
         places_(arena.take<Place<T>>(n)),
         chunks_(n),
         parts_(static_cast<std::size_t>(chunks_.count())),
         threads_(threads) {}
 
-  // Passes over the row, by keep_decays or mask_sides.
-  template <class Pass>
-  KeptDecays pass(Pass&& pass, Arena& arena) {
-    for_each_chunk(n_, threads_, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      parts_[at(begin)] = pass(x_ + begin, end - begin, sign_, from_, p_ + begin, &places_[begin]);
-    });
-    KeptDecays all;
-    for (const KeptDecays& part : parts_) {
-      first_.push_back(all.inside);
-      all.left += part.left;
-      all.inside += part.inside;
-      all.left_sum += part.left_sum;
-      all.right_sum += part.right_sum;
+  KeptDecays keep() {
+    // Decays wait where p will be, if they are of its type.
+    if constexpr (kIsHalf<T>) {
+      decays_ = arena_.take<Work<T>>(n_).data();
+    } else {
+      decays_ = p_;
     }
-    inside_ = arena.take<T>(all.inside);
-    const auto turn = static_cast<T>(sign_);
-    for_each_inside([&](std::ptrdiff_t i, std::ptrdiff_t at) { inside_[i] = turn * x_[at]; });
-    return all;
+    return pass([&](std::ptrdiff_t begin, std::ptrdiff_t count) {
+      return keep_decays(x_ + begin, count, sign_, from_, decays_ + begin, &places_[begin]);
+    });
+  }
+  KeptDecays choose() {
+    return pass([&](std::ptrdiff_t begin, std::ptrdiff_t count) {
+      return mask_sides(x_ + begin, count, sign_, from_, p_ + begin, &places_[begin]);
+    });
   }
 
-  std::span<const T> inside() const { return inside_; }
+  std::span<const Work<T>> inside() const { return inside_; }
+  const Work<T>* decays() const { return decays_; }
 
-  // The masks of the elements inside, instead of their values; body(begin, end) does the others.
+  // The masks of the elements inside, instead of their values; body(begin, count) does the others.
   template <class Body>
   void fill(const Threshold& b, Body&& body) {
     for_each_chunk(n_, threads_, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      body(begin, end);
-      T* masks = inside_.data() + first_[at(begin)];
+      body(begin, end - begin);
+      Work<T>* masks = inside_.data() + first_[at(begin)];
       cdf_at(masks, parts_[at(begin)].inside, 1, b, from_.alpha, masks);
-      for_each_inside(chunks_.at(begin),
-                      [&](std::ptrdiff_t i, std::ptrdiff_t at) { p_[at] = inside_[i]; });
+      for_each_inside(chunks_.at(begin), [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+        p_[at] = Element<T>::round(inside_[i]);
+      });
     });
   }
 
  private:
+  template <class Part>
+  KeptDecays pass(Part&& part) {
+    for_each_chunk(n_, threads_, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      parts_[at(begin)] = part(begin, end - begin);
+    });
+    KeptDecays all;
+    for (const KeptDecays& of : parts_) {
+      first_.push_back(all.inside);
+      all.left += of.left;
+      all.inside += of.inside;
+      all.left_sum += of.left_sum;
+      all.right_sum += of.right_sum;
+    }
+    inside_ = arena_.take<Work<T>>(all.inside);
+    const auto turn = static_cast<Work<T>>(sign_);
+    for (std::ptrdiff_t c = 0; c < chunks_.count(); ++c) {
+      for_each_inside(
+          c, [&](std::ptrdiff_t i, std::ptrdiff_t at) { inside_[i] = turn * to_work(x_[at]); });
+    }
+    return all;
+  }
+
   std::size_t at(std::ptrdiff_t begin) const { return static_cast<std::size_t>(chunks_.at(begin)); }
 
-  // body(i, at) for the elements inside of one chunk, or of all: the i-th is that at `at`.
+  // body(i, at) for the elements inside of a chunk: the i-th is that at `at`.
   template <class Body>
   void for_each_inside(std::ptrdiff_t chunk, Body&& body) const {
     const auto c = static_cast<std::size_t>(chunk);
@@ -92,18 +114,16 @@ class KeptRow {
     const Place<T>* places = &places_[begin];
     for (std::ptrdiff_t i = 0; i < parts_[c].inside; ++i) body(first_[c] + i, begin + places[i]);
   }
-  template <class Body>
-  void for_each_inside(Body&& body) const {
-    for (std::ptrdiff_t c = 0; c < chunks_.count(); ++c) for_each_inside(c, body);
-  }
 
   const T* x_;
   std::ptrdiff_t n_;
   double sign_;
   Outlook from_;
   T* p_;
+  Arena& arena_;
+  Work<T>* decays_ = nullptr;
   std::span<Place<T>> places_;
-  std::span<T> inside_;
+  std::span<Work<T>> inside_;
   Chunks chunks_;
   std::vector<KeptDecays> parts_;
   std::vector<std::ptrdiff_t> first_;
@@ -128,14 +148,14 @@ std::optional<Threshold> mask_keeping_decays(const T* x, std::ptrdiff_t n, doubl
   KeptRow<T> row(x, n, sign, from, p, arena, threads);
 
   if (std::min(to_lo, to_hi) > kFarDecay<T>) {
-    const KeptDecays sides = row.pass(mask_sides<T>, arena);
+    const KeptDecays sides = row.choose();
     const auto b = solve_inside(row.inside(), {-kInf, 0, kInf, 0}, static_cast<double>(sides.left),
                                 k, alpha, arena);
     if (!b) return std::nullopt;
     // On a plateau the nearest elements count, however far they are.
     double nearest = kInf;
     const double root = b->anchor + b->offset;
-    for (const T r : row.inside()) nearest = std::min(nearest, std::abs(r - root));
+    for (const Work<T> r : row.inside()) nearest = std::min(nearest, std::abs(r - root));
     if (!((std::min(root - from.lo, from.hi - root) - nearest) * rate > kFarDecay<T>)) {
       return std::nullopt;
     }
@@ -146,7 +166,7 @@ std::optional<Threshold> mask_keeping_decays(const T* x, std::ptrdiff_t n, doubl
   if (!within(to_lo, kMostEnd<T>) || !within(to_hi, kMostEnd<T>) || !can_keep_decays<T>(from)) {
     return std::nullopt;
   }
-  const KeptDecays sides = row.pass(keep_decays<T>, arena);
+  const KeptDecays sides = row.keep();
   const auto at_end = [&](double sum, double end) {
     return sum > 0 ? sum * std::exp(std::abs(end - from.center) / alpha) : 0;
   };
@@ -156,20 +176,21 @@ std::optional<Threshold> mask_keeping_decays(const T* x, std::ptrdiff_t n, doubl
   if (!b) return std::nullopt;
   const double moved = ((b->anchor - from.center) + b->offset) / alpha;
   const bool near = std::abs(moved) <= kMostMoved;
-  if constexpr (std::is_same_v<T, float>) {
+  if constexpr (std::is_same_v<Work<T>, float>) {
     const double reach = 80;  // of floats
-    if (share_of_equals(p, n, std::clamp(moved, -reach, reach)) > kEquals) return std::nullopt;
+    if (share_of_equals(row.decays(), n, std::clamp(moved, -reach, reach)) > kEquals)
+      return std::nullopt;
   }
-  row.fill(*b, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+  row.fill(*b, [&](std::ptrdiff_t begin, std::ptrdiff_t count) {
     if (near) {
-      mask_from_decays(p + begin, end - begin, from, moved, p + begin);
+      mask_from_decays(row.decays() + begin, count, from, moved, p + begin);
     } else {
-      cdf_at(x + begin, end - begin, sign, *b, alpha, p + begin);
+      cdf_at(x + begin, count, sign, *b, alpha, p + begin);
     }
   });
   return b;
 }
 
-LAPSUM_INSTANTIATE(mask_keeping_decays)
+LAPSUM_INSTANTIATE_FOUR(mask_keeping_decays)
 
 }  // namespace lapsum::cpu
