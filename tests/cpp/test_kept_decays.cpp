@@ -64,9 +64,9 @@ void expect_decays(const std::vector<T>& row, double sign, const Outlook& from) 
     if (!can_keep_decays<T>(from)) return;
     Guarded<T> x(row);
     Guarded<T> decays(x.size());
-    Guarded<Place<T>> inside(x.size());
+    Guarded<Place<T>> inside(x.size() + kMostKeptLanes);
     const KeptDecays got =
-        keep_decays(x.data(), x.size(), sign, from, decays.data(), inside.data());
+        keep_decays(x.data(), x.size(), sign, from, decays.data(), inside.data(), x.size());
     expect_places(inside, got, want);
     EXPECT_TRUE(within(got.left_sum, want.left_sum, limit(want.left_sum)));
     EXPECT_TRUE(within(got.right_sum, want.right_sum, limit(want.right_sum)));
@@ -140,9 +140,10 @@ TYPED_TEST(KeptDecaysOf, pass_over_infinities_and_keep_nan_inside) {
         if (keeps && !can_keep_decays<T>(from)) continue;
         Guarded<T> x(row);
         Guarded<T> out(x.size());
-        Guarded<Place<T>> inside(x.size());
+        Guarded<Place<T>> inside(x.size() + kMostKeptLanes);
         const auto pass = keeps ? keep_decays<T> : mask_sides<T>;
-        const KeptDecays got = pass(x.data(), x.size(), 1, from, out.data(), inside.data());
+        const KeptDecays got =
+            pass(x.data(), x.size(), 1, from, out.data(), inside.data(), x.size());
         EXPECT_EQ(got.left, end == 0.5 ? 2 : 1);
         EXPECT_EQ(got.inside, end == 0.5 ? 2 : 4);
         EXPECT_EQ(inside[0], end == 0.5 ? 3 : 1);
@@ -157,24 +158,40 @@ TYPED_TEST(KeptDecaysOf, pass_over_infinities_and_keep_nan_inside) {
 }
 
 TEST(KeptDecays, tell_how_many_are_equal) {
-  test::for_each_target([] {
-    std::vector<float> decays(3001);
-    for (std::size_t i = 0; i < decays.size(); ++i)
-      decays[i] = float(i % 2 ? 1 : -1) / float(i + 1);
-    EXPECT_EQ(share_of_equals(decays.data(), std::ssize(decays), 0), 0);
-    // What weighs nothing does not count.
-    for (std::size_t i = 0; i < decays.size(); ++i) decays[i] = i % 3 ? 0 : 1 / float(i + 1);
-    EXPECT_EQ(share_of_equals(decays.data(), std::ssize(decays), 0), 0);
-    std::fill(decays.begin(), decays.end(), 0.25f);
-    EXPECT_EQ(share_of_equals(decays.data(), std::ssize(decays), 0), 1);
-    EXPECT_EQ(share_of_equals(decays.data(), 0, 0), 0);
-    // From afar one side weighs more.
-    for (std::size_t i = 0; i < decays.size(); ++i)
-      decays[i] = i / 2 % 2 ? 1e-5f : -1e-5f / float(i + 1);
-    EXPECT_GT(share_of_equals(decays.data(), std::ssize(decays), 9), 0.999);
-    EXPECT_LT(share_of_equals(decays.data(), std::ssize(decays), -9), 0.001);
-    // But nothing outside weighs more than 1.
-    EXPECT_EQ(share_of_equals(decays.data(), std::ssize(decays), 20), 0);
+  const Outlook from{-0.25, 0.25, 0.1, 1};
+  const auto share = [&](auto element, double moved) {
+    std::vector<float> x(3001), decays(x.size());
+    std::vector<std::int32_t> inside(x.size() + kMostKeptLanes);
+    for (std::size_t i = 0; i < x.size(); ++i) x[i] = element(i);
+    return keep_decays(x.data(), std::ssize(x), 1, from, decays.data(), inside.data(),
+                       std::ssize(x))
+        .share_of_equals(moved);
+  };
+  test::for_each_target([&] {
+    if (!can_keep_decays<float>(from)) return;
+    EXPECT_EQ(share([](auto i) { return float(i % 2 ? 1 : -1) * (1 + 1e-3f * float(i)); }, 0), 0);
+    EXPECT_EQ(share([](auto) { return 0.5f; }, 0), 1);
+    // What is inside, or far, does not count.
+    EXPECT_EQ(share([](auto i) { return i % 3 ? 0 : 1 + 1e-3f * float(i); }, 0), 0);
+    EXPECT_EQ(share([](auto i) { return i % 3 ? 100 : 1 + 1e-3f * float(i); }, 0), 0);
+    // From the side of the equal ones they weigh more.
+    const auto on_right = [](auto i) { return i / 2 % 2 ? 2.0f : -2 - 1e-4f * float(i); };
+    EXPECT_NEAR(share(on_right, 0), 0.5, 0.1);
+    EXPECT_GT(share(on_right, 9), 0.999);
+    EXPECT_LT(share(on_right, -9), 0.001);
+  });
+}
+
+TYPED_TEST(KeptDecaysOf, places_beyond_the_room_for_them_are_counted) {
+  const std::vector<TypeParam> row(100, TypeParam(0.5));
+  test::for_each_target([&] {
+    const Outlook from{0, 1, 0.5, 1};
+    Guarded<TypeParam> x(row);
+    Guarded<TypeParam> p(x.size());
+    Guarded<Place<TypeParam>> inside(7 + kMostKeptLanes);
+    const KeptDecays got = mask_sides(x.data(), x.size(), 1, from, p.data(), inside.data(), 7);
+    EXPECT_EQ(got.inside, 100);
+    for (std::int32_t i = 0; i < 7; ++i) EXPECT_EQ(inside[i], i);
   });
 }
 
@@ -188,8 +205,9 @@ TYPED_TEST(KeptDecaysOf, sides_are_chosen_or_not) {
       test::for_each_target([&] {
         Guarded<TypeParam> x(row);
         Guarded<TypeParam> p(x.size());
-        Guarded<Place<TypeParam>> inside(x.size());
-        const KeptDecays got = mask_sides(x.data(), x.size(), sign, from, p.data(), inside.data());
+        Guarded<Place<TypeParam>> inside(x.size() + kMostKeptLanes);
+        const KeptDecays got =
+            mask_sides(x.data(), x.size(), sign, from, p.data(), inside.data(), x.size());
         expect_places(inside, got, want);
         for (std::ptrdiff_t i = 0; i < n; ++i) {
           const double r = sign * row[static_cast<std::size_t>(i)];

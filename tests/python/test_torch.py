@@ -420,7 +420,7 @@ def call_traced(op, x):
     if op.name == "lap_sum":
         return function(x, x[..., :3].cos(), 0.7)
     if op.name == "lap_sum_inverse":
-        return function(x, x[..., :3].sigmoid() * n, 0.7)
+        return function(x, (x[..., :3].clamp(-3, 3) + 4) * (n / 8), 0.7)  # exact, however x lies
     return function(x, 0.7)
 
 

@@ -15,6 +15,22 @@ HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// Whole numbers in [0, 2^52) as integers, and back: not every instruction set converts 64 bits.
+template <class V>
+HWY_INLINE auto to_integers(V v) {
+  const hn::DFromV<V> d;
+  const hn::RebindToSigned<decltype(d)> di;
+  const V top = hn::Set(d, 0x1p52);
+  return hn::Sub(hn::BitCast(di, hn::Add(v, top)), hn::BitCast(di, top));
+}
+template <class VI>
+HWY_INLINE auto to_doubles(VI v) {
+  const hn::RebindToFloat<hn::DFromV<VI>> d;
+  const hn::DFromV<VI> di;
+  const auto top = hn::Set(d, 0x1p52);
+  return hn::Sub(hn::BitCast(d, hn::Or(v, hn::BitCast(di, top))), top);
+}
+
 /// log(a / b) of positive normal numbers, with one division: halvings of a until it is near b, and
 /// 2 atanh of (a - b) / (a + b), whose square is then at most 1 / 25.
 template <class V>
@@ -26,17 +42,21 @@ HWY_INLINE V log_ratio(V a, V b) {
                                0.15118487108724571415};
   constexpr double kLn2 = 0.6931471805599453094;
   const hn::DFromV<V> d;
-  const hn::RebindToSigned<decltype(d)> di;
-  // Bits of positive numbers grow all but as their logarithms do.
-  const auto apart = hn::Sub(hn::BitCast(di, a), hn::BitCast(di, b));
-  const auto halvings = hn::ShiftRight<52>(hn::Add(apart, hn::Set(di, std::int64_t{1} << 51)));
-  const V moved = hn::BitCast(d, hn::Sub(hn::BitCast(di, a), hn::ShiftLeft<52>(halvings)));
+  const hn::RebindToUnsigned<decltype(d)> du;
+  // Bits of positive numbers grow all but as their logarithms do. Halvings are counted from -2048 on,
+  // as whole numbers are shifted without a sign.
+  constexpr std::uint64_t kHalf = std::uint64_t{1} << 51, kTop = std::uint64_t{1} << 63;
+  const auto apart = hn::Sub(hn::BitCast(du, a), hn::BitCast(du, b));
+  const auto halvings = hn::ShiftRight<52>(hn::Add(apart, hn::Set(du, kTop + kHalf)));
+  const auto bits = hn::Sub(hn::BitCast(du, a), hn::ShiftLeft<52>(halvings));
+  const V moved = hn::BitCast(d, hn::Xor(bits, hn::Set(du, kTop)));
   const V s = hn::Div(hn::Sub(moved, b), hn::Add(moved, b));
   const V y = hn::Mul(s, s);
   V q = hn::Set(d, kAtanh[std::size(kAtanh) - 1]);
   for (std::size_t i = std::size(kAtanh) - 1; i-- > 0;) q = hn::MulAdd(q, y, hn::Set(d, kAtanh[i]));
   const V small = hn::MulAdd(hn::Mul(s, y), q, hn::Add(s, s));
-  return hn::MulAdd(hn::ConvertTo(d, halvings), hn::Set(d, kLn2), small);
+  const V count = hn::Sub(to_doubles(halvings), hn::Set(d, 2048.0));
+  return hn::MulAdd(count, hn::Set(d, kLn2), small);
 }
 
 /// The weights of the two values next to a root: sum / (total near_sum) for the one in whose direction

@@ -6,6 +6,7 @@
 #include <hwy/foreach_target.h>
 // clang-format off: these must follow foreach_target.h
 #include <hwy/highway.h>
+#include "cpu/primitives/gather-inl.h"
 #include "cpu/primitives/intervals-inl.h"
 // clang-format on
 
@@ -37,7 +38,7 @@ HWY_INLINE Solved solve_with(D d, const SummedRow& row, V k, VI lefts, const Nei
   const DI di;
   const auto has_left = hn::RebindMask(d, hn::Gt(lefts, hn::Zero(di)));
   const auto has_right = hn::RebindMask(d, hn::Lt(lefts, hn::Set(di, row.n)));
-  const V excess = hn::Sub(k, hn::ConvertTo(d, lefts));
+  const V excess = hn::Sub(k, to_doubles(lefts));
   const auto to_right = hn::Gt(excess, hn::Zero(d));
   const VI near_at = hn::IfThenElse(hn::RebindMask(di, to_right), next.right, next.left);
   const V left = hn::IfThenElseZero(has_left, look_up(row.before, next.left));
@@ -76,9 +77,8 @@ HWY_INLINE Solved solve(D d, const SummedRow& row, V k, VI lefts) {
       });
     }
   }
-  return solve_with(d, row, k, lefts, next, [&](const double* from, VI at) HWY_ATTR {
-    return hn::GatherIndex(d, from, at);
-  });
+  return solve_with(d, row, k, lefts, next,
+                    [&](const double* from, VI at) HWY_ATTR { return gather(d, from, at); });
 }
 
 // body(k, lefts, i) for the vectors of levels, and for a padded copy of the last ones.

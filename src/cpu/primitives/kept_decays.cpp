@@ -108,8 +108,10 @@ class Keeping {
   HWY_INLINE Sides at(Vec<T> r, Mask<T> is_left, Mask<T> is_right, Out* to) const {
     const Tag<T> d;
     const Vec<T> e = seen_.decay(r, is_left);
-    hn::StoreU(hn::Or(e, hn::IfThenElseZero(is_left, hn::Set(d, Out{-0.0}))), d, to);
-    return {hn::IfThenElseZero(is_left, e), hn::IfThenElseZero(is_right, e)};
+    const Sides sides = {hn::IfThenElseZero(is_left, e), hn::IfThenElseZero(is_right, e)};
+    const Vec<T> minus = hn::IfThenElseZero(is_left, hn::Set(d, Out{-0.0}));
+    hn::StoreU(hn::Or(hn::Or(sides.left, sides.right), minus), d, to);
+    return sides;
   }
   HWY_INLINE void add_up(const Sides& one, const Sides& two) {
     left_.part = hn::Add(left_.part, added(one.left, two.left));
@@ -120,10 +122,37 @@ class Keeping {
     }
   }
 
-  HWY_INLINE double left_sum() const { return seen_.on_left() * left_.total(); }
-  HWY_INLINE double right_sum() const { return seen_.on_right() * right_.total(); }
+  HWY_INLINE void finish(const Out* decays, std::ptrdiff_t n, KeptDecays& out) const {
+    out.left_sum = seen_.on_left() * left_.total();
+    out.right_sum = seen_.on_right() * right_.total();
+    if constexpr (std::is_same_v<Out, float>) compare(decays, n, out);
+  }
 
  private:
+  static HWY_INLINE void compare(const float* decays, std::ptrdiff_t n, KeptDecays& out) {
+    const DF d;
+    constexpr auto kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(d));
+    constexpr std::ptrdiff_t kPlaces = 64;
+    const std::ptrdiff_t step = std::max(2 * kLanes, n / kPlaces);
+    // Those on the left are negative.
+    const auto zero = hn::Zero(d);
+    auto left = zero, right = zero, left_equal = zero, right_equal = zero;
+    for (std::ptrdiff_t i = 0; i + 2 * kLanes <= n; i += step) {
+      const auto one = hn::LoadU(d, decays + i), two = hn::LoadU(d, decays + i + kLanes);
+      left = hn::Sub(left, hn::Add(hn::Min(one, zero), hn::Min(two, zero)));
+      right = hn::Add(right, hn::Add(hn::Max(one, zero), hn::Max(two, zero)));
+      const auto equal = hn::IfThenElseZero(hn::Eq(one, two), hn::Add(one, two));
+      left_equal = hn::Sub(left_equal, hn::Min(equal, zero));
+      right_equal = hn::Add(right_equal, hn::Max(equal, zero));
+    }
+    const auto sum = [&](Vec<float> v)
+                         HWY_ATTR { return double{hn::GetLane(hn::SumOfLanes(d, v))}; };
+    out.left_seen = sum(left);
+    out.right_seen = sum(right);
+    out.left_equal = sum(left_equal);
+    out.right_equal = sum(right_equal);
+  }
+
   Seen<Out> seen_;
   BlockedSum left_, right_;
 };
@@ -142,14 +171,14 @@ class Choosing {
     return {};
   }
   HWY_INLINE void add_up(const Sides&, const Sides&) {}
-  HWY_INLINE double left_sum() const { return 0; }
-  HWY_INLINE double right_sum() const { return 0; }
+  HWY_INLINE void finish(const Out*, std::ptrdiff_t, KeptDecays&) const {}
 };
 
 template <template <class> class Use, class T>
 HWY_INLINE KeptDecays part_by(const T* HWY_RESTRICT x, std::ptrdiff_t n, double sign,
                               const Outlook& from, typename Use<T>::Out* HWY_RESTRICT out,
-                              Place<T>* HWY_RESTRICT inside) {
+                              Place<T>* HWY_RESTRICT inside, std::ptrdiff_t most) {
+  static_assert(hn::MaxLanes(Tag<T>()) <= kMostKeptLanes);
   using Out = typename Use<T>::Out;
   const Tag<T> d;
   const hn::RebindToSigned<Tag<T>> di;
@@ -175,9 +204,10 @@ HWY_INLINE KeptDecays part_by(const T* HWY_RESTRICT x, std::ptrdiff_t n, double 
   };
   std::ptrdiff_t i = 0;
   for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
-    // A compressed vector may be stored whole: there is as much room as there are elements so far.
-    const auto one = at(x + i, out + i, inside + counts.inside, counts.inside);
-    const auto two = at(x + i + kLanes, out + i + kLanes, inside + counts.inside, counts.inside);
+    // A compressed vector is stored whole.
+    const auto one = at(x + i, out + i, inside + std::min(counts.inside, most), counts.inside);
+    const auto two =
+        at(x + i + kLanes, out + i + kLanes, inside + std::min(counts.inside, most), counts.inside);
     use.add_up(one, two);
   }
   if (i < n) {
@@ -193,11 +223,11 @@ HWY_INLINE KeptDecays part_by(const T* HWY_RESTRICT x, std::ptrdiff_t n, double 
     const auto two = at(last + kLanes, last_out + kLanes, places + kept, kept);
     use.add_up(one, two);
     std::copy_n(last_out, n - i, out + i);
-    std::copy_n(places, kept, inside + counts.inside);
+    std::copy_n(places, std::clamp<std::ptrdiff_t>(most - counts.inside, 0, kept),
+                inside + std::min(counts.inside, most));
     counts.inside += kept;
   }
-  counts.left_sum = use.left_sum();
-  counts.right_sum = use.right_sum();
+  use.finish(out, n, counts);
   return counts;
 }
 
@@ -211,29 +241,6 @@ HWY_INLINE Vec<T> if_negative(Vec<T> v, Vec<T> yes, Vec<T> no) {
     const auto is_negative = hn::Lt(hn::BitCast(di, v), hn::Zero(di));
     return hn::IfThenElse(hn::RebindMask(Tag<T>(), is_negative), yes, no);
   }
-}
-
-double share_in(const float* decays, std::ptrdiff_t n, double moved) {
-  const DF d;
-  constexpr auto kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(d));
-  constexpr std::ptrdiff_t kPlaces = 64;
-  const std::ptrdiff_t step = std::max(2 * kLanes, n / kPlaces);
-  const auto on_left = hn::Set(d, static_cast<float>(std::exp(-moved)));
-  const auto on_right = hn::Set(d, static_cast<float>(std::exp(moved)));
-  // An element inside, between the center and b, would seem to weigh more than 1.
-  const auto weight = [&](Vec<float> e) HWY_ATTR {
-    const auto w = hn::Mul(hn::Abs(e), if_negative<float>(e, on_left, on_right));
-    return hn::IfThenElseZero(hn::Lt(w, hn::Set(d, 1.2f)), w);
-  };
-  Vec<float> all = hn::Zero(d), equal = hn::Zero(d);
-  for (std::ptrdiff_t i = 0; i + 2 * kLanes <= n; i += step) {
-    const auto one = hn::LoadU(d, decays + i), two = hn::LoadU(d, decays + i + kLanes);
-    const auto both = hn::Add(weight(one), weight(two));
-    all = hn::Add(all, both);
-    equal = hn::Add(equal, hn::IfThenElseZero(hn::Eq(one, two), both));
-  }
-  const float sum = hn::GetLane(hn::SumOfLanes(d, all));
-  return sum > 0 ? double{hn::GetLane(hn::SumOfLanes(d, equal))} / double{sum} : 0;
 }
 
 // A factor for each side, in two parts for floats.
@@ -288,12 +295,12 @@ HWY_INLINE void mask_from(const Work<T>* decays, std::ptrdiff_t n, const Outlook
 #define LAPSUM_KEPT_OF(T)                                                                    \
   bool can_keep_##T(const Outlook& from) { return Seen<Work<T>>::can_take(from); }           \
   KeptDecays keep_##T(const T* x, std::ptrdiff_t n, double sign, const Outlook& from,        \
-                      Work<T>* decays, Place<T>* inside) {                                   \
-    return part_by<Keeping>(x, n, sign, from, decays, inside);                               \
+                      Work<T>* decays, Place<T>* inside, std::ptrdiff_t most) {              \
+    return part_by<Keeping>(x, n, sign, from, decays, inside, most);                         \
   }                                                                                          \
   KeptDecays sides_##T(const T* x, std::ptrdiff_t n, double sign, const Outlook& from, T* p, \
-                       Place<T>* inside) {                                                   \
-    return part_by<Choosing>(x, n, sign, from, p, inside);                                   \
+                       Place<T>* inside, std::ptrdiff_t most) {                              \
+    return part_by<Choosing>(x, n, sign, from, p, inside, most);                             \
   }                                                                                          \
   void mask_##T(const Work<T>* decays, std::ptrdiff_t n, const Outlook& from, double moved,  \
                 T* p) {                                                                      \
@@ -310,10 +317,23 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace lapsum::cpu {
-HWY_EXPORT(share_in);
 
-double share_of_equals(const float* decays, std::ptrdiff_t n, double moved) {
-  return HWY_DYNAMIC_DISPATCH(share_in)(decays, n, moved);
+KeptDecays& KeptDecays::operator+=(const KeptDecays& other) {
+  left += other.left;
+  inside += other.inside;
+  left_sum += other.left_sum;
+  right_sum += other.right_sum;
+  left_seen += other.left_seen;
+  right_seen += other.right_seen;
+  left_equal += other.left_equal;
+  right_equal += other.right_equal;
+  return *this;
+}
+
+double KeptDecays::share_of_equals(double moved) const {
+  const double on_left = std::exp(-moved), on_right = std::exp(moved);
+  const double all = left_seen * on_left + right_seen * on_right;
+  return all > 0 ? (left_equal * on_left + right_equal * on_right) / all : 0;
 }
 
 #define LAPSUM_KEPT_OF(T)                                                                     \
@@ -327,13 +347,13 @@ double share_of_equals(const float* decays, std::ptrdiff_t n, double moved) {
   }                                                                                           \
   template <>                                                                                 \
   KeptDecays keep_decays(const T* x, std::ptrdiff_t n, double sign, const Outlook& from,      \
-                         Work<T>* decays, Place<T>* inside) {                                 \
-    return HWY_DYNAMIC_DISPATCH(keep_##T)(x, n, sign, from, decays, inside);                  \
+                         Work<T>* decays, Place<T>* inside, std::ptrdiff_t most) {            \
+    return HWY_DYNAMIC_DISPATCH(keep_##T)(x, n, sign, from, decays, inside, most);            \
   }                                                                                           \
   template <>                                                                                 \
   KeptDecays mask_sides(const T* x, std::ptrdiff_t n, double sign, const Outlook& from, T* p, \
-                        Place<T>* inside) {                                                   \
-    return HWY_DYNAMIC_DISPATCH(sides_##T)(x, n, sign, from, p, inside);                      \
+                        Place<T>* inside, std::ptrdiff_t most) {                              \
+    return HWY_DYNAMIC_DISPATCH(sides_##T)(x, n, sign, from, p, inside, most);                \
   }                                                                                           \
   template <>                                                                                 \
   void mask_from_decays(const Work<T>* decays, std::ptrdiff_t n, const Outlook& from,         \

@@ -31,22 +31,27 @@ template <class T>
 bool can_keep_decays(const Outlook& from);
 
 /// How many elements are left, how many neither left nor right (NaN is), and the sums of
-/// e^{-|r - center| / alpha} over both sides.
+/// e^{-|r - center| / alpha} over both sides. At a few places pairs of decays are compared: what those
+/// weigh, and those of them that are equal, on both sides.
 struct KeptDecays {
   std::ptrdiff_t left = 0, inside = 0;
   double left_sum = 0, right_sum = 0;
+  double left_seen = 0, right_seen = 0, left_equal = 0, right_equal = 0;
+
+  KeptDecays& operator+=(const KeptDecays& other);
+
+  /// How much of the sums, seen from b with moved = (b - center) / alpha, is of equal decays. The
+  /// roundings of many equal floats do not cancel.
+  double share_of_equals(double moved) const;
 };
 
 /// r = sign * x, n at most kChunk. Decays of elements outside go to `decays`, with a sign on the left,
-/// each up to one factor for its side within 0.56 ulp of a float, or a few of a double; where those
-/// inside stand goes to `inside`, which must hold n.
+/// each up to one factor for its side within 0.56 ulp of a float, or a few of a double; those inside
+/// have 0. Where the first `most` of them stand goes to `inside`, which must hold kMostKeptLanes more.
 template <class T>
 KeptDecays keep_decays(const T* x, std::ptrdiff_t n, double sign, const Outlook& from,
-                       Work<T>* decays, Place<T>* inside);
-
-/// How much of the sums, seen from b with moved = (b - center) / alpha, is of pairs of equal decays,
-/// looked for at a few places. The roundings of many equal ones do not cancel.
-double share_of_equals(const float* decays, std::ptrdiff_t n, double moved);
+                       Work<T>* decays, Place<T>* inside, std::ptrdiff_t most);
+inline constexpr std::ptrdiff_t kMostKeptLanes = 16;
 
 /// p = F((b - r) / alpha) of the elements outside, from their decays, which may lie where p does, with
 /// moved = (b - center) / alpha and b between lo and hi. For floats this is one rounding of p as it
@@ -59,6 +64,6 @@ void mask_from_decays(const Work<T>* decays, std::ptrdiff_t n, const Outlook& fr
 /// where all of them are far from the threshold.
 template <class T>
 KeptDecays mask_sides(const T* x, std::ptrdiff_t n, double sign, const Outlook& from, T* p,
-                      Place<T>* inside);
+                      Place<T>* inside, std::ptrdiff_t most);
 
 }  // namespace lapsum::cpu

@@ -43,31 +43,42 @@ class KeptRow {
         from_(from),
         p_(p),
         arena_(arena),
-        places_(arena.take<Place<T>>(n)),
         chunks_(n),
+        most_(chunks_.length / 4),
+        places_(arena.take<Place<T>>(chunks_.count() * (most_ + kMostKeptLanes))),
         parts_(static_cast<std::size_t>(chunks_.count())),
         threads_(threads) {}
 
-  KeptDecays keep() {
-    // Decays wait where p will be, if they are of its type.
-    if constexpr (kIsHalf<T>) {
-      decays_ = arena_.take<Work<T>>(n_).data();
-    } else {
-      decays_ = p_;
-    }
+  // What lies outside, and the values inside; none if those are many.
+  std::optional<KeptDecays> keep() {
+    // Half types have no room for decays where p will be: those of a long row are made twice.
+    if (kIsHalf<T> && chunks_.count() == 1) decays_ = arena_.take<Work<T>>(n_).data();
     return pass([&](std::ptrdiff_t begin, std::ptrdiff_t count) {
-      return keep_decays(x_ + begin, count, sign_, from_, decays_ + begin, &places_[begin]);
+      return with_decays(begin, [&](Work<T>* decays) { return keep(begin, count, decays); });
     });
   }
-  KeptDecays choose() {
+  std::optional<KeptDecays> choose() {
     return pass([&](std::ptrdiff_t begin, std::ptrdiff_t count) {
-      return mask_sides(x_ + begin, count, sign_, from_, p_ + begin, &places_[begin]);
+      return mask_sides(x_ + begin, count, sign_, from_, p_ + begin, places(begin), most_);
     });
   }
 
   std::span<const Work<T>> inside() const { return inside_; }
-  const Work<T>* decays() const { return decays_; }
 
+  // The mask at b, with moved = (b - center) / alpha.
+  void fill_from_decays(const Threshold& b, double moved) {
+    fill(b, [&](std::ptrdiff_t begin, std::ptrdiff_t count) {
+      with_decays(begin, [&](Work<T>* decays) {
+        if (kIsHalf<T> && !decays_) keep(begin, count, decays);
+        mask_from_decays(decays, count, from_, moved, p_ + begin);
+      });
+    });
+  }
+  void fill_anew(const Threshold& b) {
+    fill(b, [&](std::ptrdiff_t begin, std::ptrdiff_t count) {
+      cdf_at(x_ + begin, count, sign_, b, from_.alpha, p_ + begin);
+    });
+  }
   // The masks of the elements inside, instead of their values; body(begin, count) does the others.
   template <class Body>
   void fill(const Threshold& b, Body&& body) {
@@ -75,44 +86,60 @@ class KeptRow {
       body(begin, end - begin);
       Work<T>* masks = inside_.data() + first_[at(begin)];
       cdf_at(masks, parts_[at(begin)].inside, 1, b, from_.alpha, masks);
-      for_each_inside(chunks_.at(begin), [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+      for_each_inside(begin, [&](std::ptrdiff_t i, std::ptrdiff_t at) {
         p_[at] = Element<T>::round(inside_[i]);
       });
     });
   }
 
  private:
+  KeptDecays keep(std::ptrdiff_t begin, std::ptrdiff_t count, Work<T>* decays) {
+    return keep_decays(x_ + begin, count, sign_, from_, decays, places(begin), most_);
+  }
+
+  template <class Body>
+  auto with_decays(std::ptrdiff_t begin, Body&& body) {
+    if constexpr (kIsHalf<T>) {
+      if (decays_) return body(decays_);
+      Work<T> own[kChunk];
+      return body(own);
+    } else {
+      return body(p_ + begin);
+    }
+  }
+
   template <class Part>
-  KeptDecays pass(Part&& part) {
+  std::optional<KeptDecays> pass(Part&& part) {
     for_each_chunk(n_, threads_, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
       parts_[at(begin)] = part(begin, end - begin);
     });
     KeptDecays all;
     for (const KeptDecays& of : parts_) {
+      if (of.inside > most_) return std::nullopt;
       first_.push_back(all.inside);
-      all.left += of.left;
-      all.inside += of.inside;
-      all.left_sum += of.left_sum;
-      all.right_sum += of.right_sum;
+      all += of;
     }
     inside_ = arena_.take<Work<T>>(all.inside);
     const auto turn = static_cast<Work<T>>(sign_);
     for (std::ptrdiff_t c = 0; c < chunks_.count(); ++c) {
-      for_each_inside(
-          c, [&](std::ptrdiff_t i, std::ptrdiff_t at) { inside_[i] = turn * to_work(x_[at]); });
+      for_each_inside(chunks_.begin(c), [&](std::ptrdiff_t i, std::ptrdiff_t at) {
+        inside_[i] = turn * to_work(x_[at]);
+      });
     }
     return all;
   }
 
   std::size_t at(std::ptrdiff_t begin) const { return static_cast<std::size_t>(chunks_.at(begin)); }
+  Place<T>* places(std::ptrdiff_t begin) const {
+    return places_.data() + chunks_.at(begin) * (most_ + kMostKeptLanes);
+  }
 
   // body(i, at) for the elements inside of a chunk: the i-th is that at `at`.
   template <class Body>
-  void for_each_inside(std::ptrdiff_t chunk, Body&& body) const {
-    const auto c = static_cast<std::size_t>(chunk);
-    const std::ptrdiff_t begin = chunks_.begin(chunk);
-    const Place<T>* places = &places_[begin];
-    for (std::ptrdiff_t i = 0; i < parts_[c].inside; ++i) body(first_[c] + i, begin + places[i]);
+  void for_each_inside(std::ptrdiff_t begin, Body&& body) const {
+    const std::ptrdiff_t first = first_[at(begin)], count = parts_[at(begin)].inside;
+    const Place<T>* from = places(begin);
+    for (std::ptrdiff_t i = 0; i < count; ++i) body(first + i, begin + from[i]);
   }
 
   const T* x_;
@@ -121,10 +148,11 @@ class KeptRow {
   Outlook from_;
   T* p_;
   Arena& arena_;
-  Work<T>* decays_ = nullptr;
-  std::span<Place<T>> places_;
-  std::span<Work<T>> inside_;
   Chunks chunks_;
+  std::ptrdiff_t most_;  // inside of a chunk
+  std::span<Place<T>> places_;
+  Work<T>* decays_ = nullptr;
+  std::span<Work<T>> inside_;
   std::vector<KeptDecays> parts_;
   std::vector<std::ptrdiff_t> first_;
   int threads_;
@@ -148,8 +176,9 @@ std::optional<Threshold> mask_keeping_decays(const T* x, std::ptrdiff_t n, doubl
   KeptRow<T> row(x, n, sign, from, p, arena, threads);
 
   if (std::min(to_lo, to_hi) > kFarDecay<T>) {
-    const KeptDecays sides = row.choose();
-    const auto b = solve_inside(row.inside(), {-kInf, 0, kInf, 0}, static_cast<double>(sides.left),
+    const std::optional<KeptDecays> sides = row.choose();
+    if (!sides) return std::nullopt;
+    const auto b = solve_inside(row.inside(), {-kInf, 0, kInf, 0}, static_cast<double>(sides->left),
                                 k, alpha, arena);
     if (!b) return std::nullopt;
     // On a plateau the nearest elements count, however far they are.
@@ -166,28 +195,23 @@ std::optional<Threshold> mask_keeping_decays(const T* x, std::ptrdiff_t n, doubl
   if (!within(to_lo, kMostEnd<T>) || !within(to_hi, kMostEnd<T>) || !can_keep_decays<T>(from)) {
     return std::nullopt;
   }
-  const KeptDecays sides = row.keep();
+  const std::optional<KeptDecays> sides = row.keep();
+  if (!sides) return std::nullopt;
   const auto at_end = [&](double sum, double end) {
     return sum > 0 ? sum * std::exp(std::abs(end - from.center) / alpha) : 0;
   };
-  const math::Interval ends{from.lo, at_end(sides.left_sum, from.lo), from.hi,
-                            at_end(sides.right_sum, from.hi)};
-  const auto b = solve_inside(row.inside(), ends, static_cast<double>(sides.left), k, alpha, arena);
+  const math::Interval ends{from.lo, at_end(sides->left_sum, from.lo), from.hi,
+                            at_end(sides->right_sum, from.hi)};
+  const auto b =
+      solve_inside(row.inside(), ends, static_cast<double>(sides->left), k, alpha, arena);
   if (!b) return std::nullopt;
   const double moved = ((b->anchor - from.center) + b->offset) / alpha;
-  const bool near = std::abs(moved) <= kMostMoved;
-  if constexpr (std::is_same_v<Work<T>, float>) {
-    const double reach = 80;  // of floats
-    if (share_of_equals(row.decays(), n, std::clamp(moved, -reach, reach)) > kEquals)
-      return std::nullopt;
+  if (sides->share_of_equals(moved) > kEquals) return std::nullopt;
+  if (std::abs(moved) <= kMostMoved) {
+    row.fill_from_decays(*b, moved);
+  } else {
+    row.fill_anew(*b);
   }
-  row.fill(*b, [&](std::ptrdiff_t begin, std::ptrdiff_t count) {
-    if (near) {
-      mask_from_decays(row.decays() + begin, count, from, moved, p + begin);
-    } else {
-      cdf_at(x + begin, count, sign, *b, alpha, p + begin);
-    }
-  });
   return b;
 }
 

@@ -12,6 +12,7 @@
 // clang-format off: these must follow foreach_target.h
 #include <hwy/highway.h>
 #include "cpu/primitives/decay-inl.h"
+#include "cpu/primitives/gather-inl.h"
 #include "cpu/primitives/interleave-inl.h"
 #include "cpu/primitives/intervals-inl.h"
 #include "cpu/primitives/network-inl.h"
@@ -62,7 +63,7 @@ class Kernel {
     HWY_INLINE void fill(std::ptrdiff_t position, double v) const {
       hn::StoreU(hn::Set(S(), v), S(), data_ + position * rows());
     }
-    HWY_INLINE V gather(VI entries) const { return hn::GatherIndex(D(), data_, entries); }
+    HWY_INLINE V gather(VI entries) const { return HWY_NAMESPACE::gather(D(), data_, entries); }
 
    private:
     double* data_;
@@ -211,7 +212,7 @@ class Kernel {
         const auto bits = hn::BitCast(d, hn::Add(v, hn::Zero(F())));  // -0 + 0 is +0
         const auto negative = hn::BitCast(d, hn::ShiftRight<31>(hn::BitCast(FI(), bits)));
         const auto key = hn::PromoteTo(DU(), hn::Xor(bits, hn::Or(negative, high)));
-        const auto index = hn::BitCast(DU(), hn::ConvertTo(DI(), positions(e)));
+        const auto index = hn::BitCast(DU(), to_integers(positions(e)));
         const auto placed = hn::Or(hn::ShiftLeft<kIndexBits>(key), hn::Set(DU(), kNormal));
         hn::StoreU(hn::BitCast(D(), hn::Or(placed, index)), D(), order + e);
       });
@@ -304,7 +305,7 @@ class Kernel {
       const V before = at.before[e];
       const V lag = hn::Floor(hn::Mul(half, hn::Sub(at.behind[e], before)));
       const V first = hn::Min(hn::Max(hn::Add(next, lag), hn::Zero(d)), size);
-      mark(lefts, entry(hn::ConvertTo(DI(), first)), next, at.n * rows() - e);
+      mark(lefts, entry(to_integers(first)), next, at.n * rows() - e);
       products.set(e, hn::Mul(hn::Mul(before, at.behind[e + rows()]), at.keep[e]));
     });
     if constexpr (kSingle) {
@@ -319,7 +320,7 @@ class Kernel {
       for (std::ptrdiff_t i = 0; i < length; i += lanes()) {
         most = kSingle ? lefts[begin + i] : hn::Max(most, lefts[begin + i]);
         const V count = hn::Min(most, size);
-        const VI behind = entry(hn::ConvertTo(DI(), count));
+        const VI behind = entry(to_integers(count));
         const V excess = hn::Sub(hn::Add(positions(begin + i), half), count);
         const V between = products.gather(hn::Sub(behind, hn::Set(DI(), std::int64_t{rows()})));
         entries.set(i, hn::BitCast(d, behind));
