@@ -217,8 +217,8 @@ class Search {
     double wanted = level;
     int open = 0;  // where the bracket has no end
     if (whole && step > 1) {
-      const double reach = margin_at(slope);
-      open = level < reach ? -1 : level > m - reach ? 1 : 0;
+      const double reach = margin_at(slope), inner = level - seen.left_count;
+      open = inner < reach ? -1 : inner > m - reach ? 1 : 0;
       wanted = level - 1.5 * open * reach;
     }
     const double start = part_of(wanted);
@@ -260,9 +260,11 @@ class Search {
         const double low = open < 0 ? -kInf : open > 0 ? v : v + (off - allowed) / slope;
         const double high = open > 0 ? kInf : open < 0 ? v : v + (off + allowed) / slope;
         const Neighbours ends = glance_neighbours(x, n, step, sign, low, high);
-        const double tail =
-            open == 0 ? 0 : normal_quantile(level / m) - normal_quantile(part_of(g));
-        const double root = open == 0 ? v + off / slope : v + 1.7 * width * tail;
+        const auto quantile = [&](double lap_sum) {
+          return normal_quantile((lap_sum - seen.left_count) / m);
+        };
+        const double root =
+            open == 0 ? v + off / slope : v + 1.7 * width * (quantile(level) - quantile(g));
         const Bracket out{std::max(ends.below, at.left_nearest),
                           std::min(ends.above, at.right_nearest), root};
         if (out.lo == at.left_nearest && out.hi == at.right_nearest) return std::nullopt;
@@ -392,8 +394,9 @@ class Search {
     if (lower.nan || upper.nan) return std::nullopt;
     const double lo = lower.around.at.left_nearest;
     const double hi = upper.around.at.right_nearest;
-    if (upper.around.left_count - lower.around.left_count <= 0.75 * size)
+    if (upper.around.left_count - lower.around.left_count <= 0.75 * size) {
       return Bracket{lo, hi, lo};
+    }
     const double next = lower.around.at.right_nearest;
     return Bracket{next, next, next};
   }
