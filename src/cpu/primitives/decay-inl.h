@@ -228,15 +228,8 @@ class Steps {
   HWY_INLINE Parts decay(VF r, M is_left, const Side& left, const Side& right, int exponent) const {
     const DF d;
     const hn::RebindToSigned<DF> di;
-    const auto of_side = [&](double on_left, double on_right) HWY_ATTR {
-      return choose(is_left, static_cast<float>(on_left), static_cast<float>(on_right));
-    };
-    const VF base = of_side(kRound + left.whole, kRound + right.whole);
-    const VF y = hn::Min(negate_if(is_left, r), of_side(left.most, right.most));
-    const VF moved = hn::MulAdd(y, rate_, base);
-    VF f = hn::MulAdd(y, rate_, hn::Sub(base, moved));
-    if constexpr (kWithPart) f = hn::Add(f, of_side(left.part, right.part));
-    f = hn::MulAdd(y, rate_rest_, f);
+    const VF y = hn::Min(negate_if(is_left, r), choose(is_left, left.most, right.most));
+    const auto [moved, f] = count<kWithPart>(y, is_left, left, right);
     const auto bits = hn::BitCast(di, moved);
     const auto step = hn::And(bits, hn::Set(di, kSteps - 1));
     const VF power = look_up(kPowerTable<kSteps>.power, step);
@@ -247,23 +240,14 @@ class Steps {
     return {power, hn::MulAdd(power, g, hn::MulAdd(rest, g, rest)), hn::BitCast(d, scale)};
   }
 
-  /// The decay in one float, within 0.56 ulp; 0 from `octaves` on.
-  template <bool kWithPart>
+  /// The decay without the part of its side, in one float, within 0.56 ulp; 0 from `octaves` on.
   HWY_INLINE VF rounded(VF r, M is_left, const Side& left, const Side& right, int octaves) const {
     const DF d;
     const hn::RebindToSigned<DF> di;
-    const auto of_side = [&](double on_left, double on_right) HWY_ATTR {
-      return choose(is_left, static_cast<float>(on_left), static_cast<float>(on_right));
-    };
-    const VF base = of_side(kRound + left.whole, kRound + right.whole);
-    const VF y = negate_if(is_left, r);
-    const VF moved = hn::MulAdd(y, rate_, base);
-    VF f = hn::MulAdd(y, rate_, hn::Sub(base, moved));
-    if constexpr (kWithPart) f = hn::Add(f, of_side(left.part, right.part));
-    f = hn::MulAdd(y, rate_rest_, f);
+    const auto [moved, f] = count<false>(negate_if(is_left, r), is_left, left, right);
     const auto bits = hn::BitCast(di, moved);
     const auto step = hn::And(bits, hn::Set(di, kSteps - 1));
-    const VF g = growth<kWithPart>(hn::Sub(f, look_up(kNearestTable<kSteps>.beyond, step)));
+    const VF g = growth<false>(hn::Sub(f, look_up(kNearestTable<kSteps>.beyond, step)));
     const auto power = hn::BitCast(di, look_up(kNearestTable<kSteps>.power, step));
     const VF scaled = hn::BitCast(d, hn::Sub(power, hn::ShiftLeft<23 - kStepBits>(bits)));
     const VF end = hn::Set(d, static_cast<float>(kRound + octaves * kSteps));
@@ -275,6 +259,19 @@ class Steps {
   static_assert(kSteps == 8 || kSteps == 16);
   static constexpr int kStepBits = kSteps == 16 ? 4 : 3;
   static constexpr double kRound = 0x1.8p23;
+
+  // The distance in steps: whole ones, in the low bits of `moved`, and the rest.
+  struct Counted {
+    VF moved, f;
+  };
+  template <bool kWithPart>
+  HWY_INLINE Counted count(VF y, M is_left, const Side& left, const Side& right) const {
+    const VF base = choose(is_left, kRound + left.whole, kRound + right.whole);
+    const VF moved = hn::MulAdd(y, rate_, base);
+    VF f = hn::MulAdd(y, rate_, hn::Sub(base, moved));
+    if constexpr (kWithPart) f = hn::Add(f, choose(is_left, left.part, right.part));
+    return {moved, hn::MulAdd(y, rate_rest_, f)};
+  }
 
   // 2^(-f / kSteps) - 1 for |f| <= 1/2, within 1.6e-9; longer steps take a term more, and so does a
   // part, with which f may be twice as far.
@@ -311,11 +308,11 @@ class Steps {
     }
   }
 
-  static HWY_INLINE VF choose(M mask, float yes, float no) {
+  static HWY_INLINE VF choose(M mask, double yes, double no) {
     const DF d;
-    const VF other = hn::Set(d, no);
-    if constexpr (!kMasksAreVectors) return hn::IfThenElse(mask, hn::Set(d, yes), other);
-    return hn::Xor(other, hn::IfThenElseZero(mask, hn::Xor(hn::Set(d, yes), other)));
+    const VF one = hn::Set(d, static_cast<float>(yes)), other = hn::Set(d, static_cast<float>(no));
+    if constexpr (!kMasksAreVectors) return hn::IfThenElse(mask, one, other);
+    return hn::Xor(other, hn::IfThenElseZero(mask, hn::Xor(one, other)));
   }
   static HWY_INLINE VF negate_if(M mask, VF v) {
     return hn::Xor(v, hn::IfThenElseZero(mask, hn::Set(DF(), -0.0f)));

@@ -39,20 +39,20 @@ HWY_INLINE V added(V one, V two) { return hn::Add(one, two); }
 
 // Decays by themselves, up to a factor for each side.
 template <class T>
-class Seen;
+class FromCenter;
 
 template <>
-class Seen<float> {
+class FromCenter<float> {
  public:
   static bool can_take(const Outlook& from) {
     return kHasTable && FewSteps::can_take(from.center, from.alpha);
   }
 
-  HWY_INLINE explicit Seen(const Outlook& from)
+  HWY_INLINE explicit FromCenter(const Outlook& from)
       : steps_(from.alpha), left_(side(from.center, -1)), right_(side(from.center, 1)) {}
 
   HWY_INLINE Vec<float> decay(Vec<float> r, Mask<float> is_left) const {
-    return steps_.rounded<false>(r, is_left, left_, right_, kFarDecay<float>);
+    return steps_.rounded(r, is_left, left_, right_, kFarDecay<float>);
   }
   HWY_INLINE double on_left() const { return steps_.factor(left_); }
   HWY_INLINE double on_right() const { return steps_.factor(right_); }
@@ -73,11 +73,11 @@ class Seen<float> {
 };
 
 template <>
-class Seen<double> {
+class FromCenter<double> {
  public:
   static bool can_take(const Outlook&) { return true; }
 
-  HWY_INLINE explicit Seen(const Outlook& from)
+  HWY_INLINE explicit FromCenter(const Outlook& from)
       : center_(hn::Set(D(), from.center)), rate_(hn::Set(D(), kLog2e / from.alpha)) {}
 
   HWY_INLINE V decay(V r, Lanes) const {
@@ -153,7 +153,7 @@ class Keeping {
     out.right_equal = sum(right_equal);
   }
 
-  Seen<Out> seen_;
+  FromCenter<Out> seen_;
   BlockedSum left_, right_;
 };
 
@@ -248,7 +248,7 @@ template <class T>
 class Factors {
  public:
   HWY_INLINE Factors(const Outlook& from, double moved) {
-    const Seen<T> seen(from);
+    const FromCenter<T> seen(from);
     const double left = 0.5 * seen.on_left() * std::exp(-moved);
     const double right = 0.5 * seen.on_right() * std::exp(moved);
     const auto set = [](double v) HWY_ATTR { return hn::Set(Tag<T>(), static_cast<T>(v)); };
@@ -293,7 +293,7 @@ HWY_INLINE void mask_from(const Work<T>* decays, std::ptrdiff_t n, const Outlook
 }
 
 #define LAPSUM_KEPT_OF(T)                                                                    \
-  bool can_keep_##T(const Outlook& from) { return Seen<Work<T>>::can_take(from); }           \
+  bool can_keep_##T(const Outlook& from) { return FromCenter<Work<T>>::can_take(from); }     \
   KeptDecays keep_##T(const T* x, std::ptrdiff_t n, double sign, const Outlook& from,        \
                       Work<T>* decays, Place<T>* inside, std::ptrdiff_t most) {              \
     return part_by<Keeping>(x, n, sign, from, decays, inside, most);                         \
