@@ -144,6 +144,34 @@ TYPED_TEST(KeptMask, is_the_mask_of_rows_of_many_chunks) {
   }
 }
 
+TYPED_TEST(KeptMask, is_the_mask_where_alpha_is_wide_against_the_row) {
+  Draw draw(5);
+  for (int i = 0; i < 60; ++i) {
+    const std::vector<double> wide = draw.normals(1400);
+    const std::vector<TypeParam> row(wide.begin(), wide.end());
+    EXPECT_TRUE(expect_masks(row, 1, 713, 150 + 12.5 * i)) << i;
+  }
+}
+
+// Roundings of equal decays move the threshold, and with it the sum, which needs no definition.
+TYPED_TEST(KeptMask, sums_to_its_level_if_many_elements_are_equal) {
+  using T = TypeParam;
+  Draw draw(6);
+  for (int i = 0; i < 4000; ++i) {
+    const double share = 0.2 + 0.6 * draw.uniform(), tie = -2.7 + 0.5 * draw.uniform();
+    const double alpha = 0.02 + 0.05 * draw.uniform();
+    std::vector<T> row(1500);
+    for (T& v : row) v = T(draw.uniform() < share ? tie : draw.normal());
+    const double k = 1500 * (0.02 + 0.03 * draw.uniform());
+    const Masked<T> got = keeping(row, 1, k, alpha);
+    if (!got.b) continue;
+    Real sum = 0;
+    for (const T p : got.p) sum += p;
+    EXPECT_TRUE(within(sum, k, allowed("soft_topk", test::kDtype<T>, "sum", {{"k", k}})))
+        << "share " << share << ", tie " << tie << ", alpha " << alpha << ", k " << k;
+  }
+}
+
 TYPED_TEST(KeptMask, has_the_same_bits_for_any_number_of_threads) {
   const std::vector<TypeParam> row = this->row(test::family("normal"), 100003);
   for (const double alpha : {1e-4, 0.1}) {
