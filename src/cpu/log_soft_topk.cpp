@@ -43,11 +43,6 @@ struct LogTopK {
   }
 
   template <class T>
-  static bool try_mask(const MaskedRow<T>&, double, Threshold&, T*, Arena&, int) {
-    return false;
-  }
-
-  template <class T>
   static bool try_vjp(const MaskedRow<T>& row, Rows<const T> g, T* gx, double* gk, double* galpha,
                       Arena& arena, int threads) {
     return pull_row(row, g, gx, gk, galpha, Curve::log_cdf, kLeast, arena, threads);

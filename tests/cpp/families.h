@@ -39,10 +39,13 @@ struct Family {
   const char* name;
   std::function<double(Draw&, std::ptrdiff_t i, std::ptrdiff_t n)> element;
 
-  std::vector<double> row(std::ptrdiff_t n) const {
+  template <class T = double>
+  std::vector<T> row(std::ptrdiff_t n) const {
     Draw draw(static_cast<unsigned>(n) + 1);
-    std::vector<double> out(static_cast<std::size_t>(n));
-    for (std::ptrdiff_t i = 0; i < n; ++i) out[static_cast<std::size_t>(i)] = element(draw, i, n);
+    std::vector<T> out(static_cast<std::size_t>(n));
+    for (std::ptrdiff_t i = 0; i < n; ++i) {
+      out[static_cast<std::size_t>(i)] = static_cast<T>(element(draw, i, n));
+    }
     return out;
   }
 };

@@ -22,11 +22,6 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 template <class T>
 class Bracket : public testing::Test {
  public:
-  static std::vector<T> row(const test::Family& family, std::ptrdiff_t n) {
-    const std::vector<double> wide = family.row(n);
-    return {wide.begin(), wide.end()};
-  }
-
   static void expect(const std::vector<T>& x, double sign, double lo, double hi, double alpha) {
     std::vector<T> inside;
     std::ptrdiff_t left = 0;
@@ -69,7 +64,7 @@ TYPED_TEST(Bracket, counts_keeps_and_sums_on_every_family) {
         continue;
       }
       SCOPED_TRACE(testing::Message() << family.name << ", n = " << n);
-      const std::vector<TypeParam> x = this->row(family, n);
+      const std::vector<TypeParam> x = family.row<TypeParam>(n);
       const double sign = n % 2 ? 1 : -1;
       double lo = x.empty() ? 0 : sign * double(x[x.size() / 3]);
       double hi = x.empty() ? 1 : sign * double(x[x.size() / 2]);

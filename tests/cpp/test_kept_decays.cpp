@@ -89,13 +89,7 @@ void expect_decays(const std::vector<T>& row, double sign, const Outlook& from) 
 }
 
 template <class T>
-class KeptDecaysOf : public testing::Test {
- public:
-  static std::vector<T> row(const test::Family& family, std::ptrdiff_t n) {
-    const std::vector<double> wide = family.row(n);
-    return {wide.begin(), wide.end()};
-  }
-};
+class KeptDecaysOf : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(KeptDecaysOf, Types);
 
@@ -104,7 +98,7 @@ TYPED_TEST(KeptDecaysOf, are_those_of_every_family_at_every_length) {
     if (n > 2000) continue;
     for (const test::Family& family : test::kFamilies) {
       SCOPED_TRACE(testing::Message() << family.name << ", n = " << n);
-      const std::vector<TypeParam> x = this->row(family, n);
+      const std::vector<TypeParam> x = family.row<TypeParam>(n);
       const double sign = n % 2 ? 1 : -1;
       const double near = x.empty() ? 0 : sign * x[x.size() / 2];
       for (const double alpha : {0.1, 1.0, 300.0}) {
@@ -198,7 +192,7 @@ TYPED_TEST(KeptDecaysOf, places_beyond_the_room_for_them_are_counted) {
 TYPED_TEST(KeptDecaysOf, sides_are_chosen_or_not) {
   for (const std::ptrdiff_t n : test::kLengths) {
     if (n > 2000) continue;
-    const std::vector<TypeParam> row = this->row(test::family("normal"), n);
+    const std::vector<TypeParam> row = test::family("normal").row<TypeParam>(n);
     for (const double sign : {-1.0, 1.0}) {
       const Outlook from{-0.5, 0.125, 0, 1e-5};
       const Expected want = part(row, sign, from);

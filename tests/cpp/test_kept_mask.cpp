@@ -95,20 +95,14 @@ bool expect_masks(const std::vector<T>& row, double sign, double k, double alpha
 }
 
 template <class T>
-class KeptMask : public testing::Test {
- public:
-  static std::vector<T> row(const test::Family& family, std::ptrdiff_t n) {
-    const std::vector<double> wide = family.row(n);
-    return {wide.begin(), wide.end()};
-  }
-};
+class KeptMask : public testing::Test {};
 using Types = testing::Types<float, double>;
 TYPED_TEST_SUITE(KeptMask, Types);
 
 template <class T, class Families>
 void expect_families(const Families& families, std::ptrdiff_t n, std::map<std::string, int>& kept) {
   for (const test::Family& family : families) {
-    const std::vector<T> row = KeptMask<T>::row(family, n);
+    const std::vector<T> row = family.row<T>(n);
     const auto size = static_cast<double>(n);
     for (const double alpha : {1e-4, 1e-2, 0.1, 1.0, 1e2}) {
       for (const double k :
@@ -136,7 +130,7 @@ TYPED_TEST(KeptMask, is_the_mask_on_every_family) {
 
 TYPED_TEST(KeptMask, is_the_mask_of_rows_of_many_chunks) {
   for (const char* name : {"normal", "clusters", "outlier"}) {
-    const std::vector<TypeParam> row = this->row(test::family(name), 70003);
+    const std::vector<TypeParam> row = test::family(name).row<TypeParam>(70003);
     for (const double alpha : {1e-4, 0.1}) {
       SCOPED_TRACE(testing::Message() << name << ", alpha = " << alpha);
       expect_masks(row, -1, 20000.3, alpha);
@@ -173,7 +167,7 @@ TYPED_TEST(KeptMask, sums_to_its_level_if_many_elements_are_equal) {
 }
 
 TYPED_TEST(KeptMask, has_the_same_bits_for_any_number_of_threads) {
-  const std::vector<TypeParam> row = this->row(test::family("normal"), 100003);
+  const std::vector<TypeParam> row = test::family("normal").row<TypeParam>(100003);
   for (const double alpha : {1e-4, 0.1}) {
     const auto one = keeping(row, -1, 777, alpha, 1);
     for (const int threads : {2, 3}) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -22,7 +23,6 @@ namespace lapsum::cpu {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kLog2e = 1.4426950408889634074;
 
 // How far the ends of the bracket may be, in octaves: for floats, so that decays beyond them count; for
 // doubles, so that the roundings of distances do not.
@@ -168,7 +168,7 @@ std::optional<Threshold> mask_keeping_decays(const T* x, std::ptrdiff_t n, doubl
   const std::optional<Bracket> aimed = aim_threshold(x, n, sign, k, alpha, arena);
   if (!aimed) return std::nullopt;
   const Outlook from{aimed->lo, aimed->hi, std::clamp(aimed->root, aimed->lo, aimed->hi), alpha};
-  const double rate = kLog2e / alpha;
+  const double rate = std::numbers::log2e / alpha;
   const double to_lo = (from.center - from.lo) * rate, to_hi = (from.hi - from.center) * rate;
   const auto within = [](double octaves, double most) {
     return std::isinf(octaves) || octaves < most;

@@ -24,7 +24,7 @@ struct Slopes {
 //   values(x, n, sign, b, alpha, out)   the mask at a finite threshold
 //   slopes(softmax, arena)              the Slopes there
 //   saturated(p, dp/dk)                 the same for an element that has none
-//   try_mask                            threshold and mask of one level by a shorter way, or false
+//   try_mask, if is_cdf                 threshold and mask of one level by a shorter way, or false
 //   try_vjp, try_jvp                    the derivatives of one row by a shorter way, or false
 
 /// The masks of a row at its thresholds, one row of `out` each.
@@ -67,7 +67,9 @@ void mask(Rows<const T> x, const Levels& k, const PerRow& alpha, Rows<T> out, Th
           Order order, Threads threads) {
   const auto solve = [&](std::ptrdiff_t i, const MaskedRow<T>& row, std::span<Threshold> b,
                          Arena& arena, int inner) {
-    if (b.size() == 1 && Mask::try_mask(row, k[i][0], b[0], out[i], arena, inner)) return true;
+    if constexpr (Mask::is_cdf) {
+      if (b.size() == 1 && Mask::try_mask(row, k[i][0], b[0], out[i], arena, inner)) return true;
+    }
     solve_row(row, {k[i], b.size()}, b, arena, inner);
     return false;
   };
