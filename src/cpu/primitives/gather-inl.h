@@ -14,19 +14,30 @@ HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// from[at[l]] in lane l.
-template <class D>
-HWY_INLINE hn::Vec<D> gather(D d, const double* from, hn::Vec<hn::RebindToSigned<D>> at) {
+/// from[at[l]] in lane l; the indices are 64 bits wide, or 32 without a sign.
+template <class D, class Index>
+HWY_INLINE hn::Vec<D> gather(D d, const double* from, const Index* at) {
 #if HWY_TARGET == HWY_AVX2
-  HWY_ALIGN std::int64_t place[4];
-  hn::Store(at, hn::RebindToSigned<D>(), place);
   const auto pair = [&](int l) HWY_ATTR {
-    return hn::Vec<hn::Half<D>>{_mm_loadh_pd(_mm_load_sd(from + place[l]), from + place[l + 1])};
+    return hn::Vec<hn::Half<D>>{_mm_loadh_pd(_mm_load_sd(from + at[l]), from + at[l + 1])};
   };
   return hn::Combine(d, pair(2), pair(0));
 #else
-  return hn::GatherIndex(d, from, at);
+  const hn::RebindToSigned<D> di;
+  if constexpr (sizeof(Index) == sizeof(std::int64_t)) {
+    return hn::GatherIndex(d, from, hn::LoadU(di, at));
+  } else {
+    const auto wide =
+        hn::PromoteTo(hn::RebindToUnsigned<D>(), hn::LoadU(hn::Rebind<Index, D>(), at));
+    return hn::GatherIndex(d, from, hn::BitCast(di, wide));
+  }
 #endif
+}
+template <class D>
+HWY_INLINE hn::Vec<D> gather(D d, const double* from, hn::Vec<hn::RebindToSigned<D>> at) {
+  HWY_ALIGN std::int64_t place[hn::MaxLanes(d)];
+  hn::Store(at, hn::RebindToSigned<D>(), place);
+  return gather(d, from, place);
 }
 
 }  // namespace lapsum::cpu::HWY_NAMESPACE

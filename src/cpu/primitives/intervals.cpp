@@ -169,7 +169,7 @@ HWY_INLINE void solve_in(const SummedRow& row, const LevelsAt& levels, const Roo
     });
     if constexpr (kRoots) {
       for (std::ptrdiff_t i = 0; i < strip.count; i += kLanes) {
-        const V away = log_ratio(hn::Load(d, sum + i), hn::Load(d, near_sum + i));
+        const V away = log_ratio<double>(hn::Load(d, sum + i), hn::Load(d, near_sum + i));
         store(d, hn::Mul(hn::Load(d, unit + i), away), HWY_MIN(strip.count - i, kLanes),
               roots.offset + begin + i);
       }

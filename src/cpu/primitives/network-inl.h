@@ -7,6 +7,7 @@
 #define LAPSUM_NETWORK_INL_H
 #endif
 
+#include <bit>
 #include <cstddef>
 
 HWY_BEFORE_NAMESPACE();
@@ -27,66 +28,150 @@ HWY_INLINE void exchange(V& a, V& b) {
   a = low;
 }
 
+// The exchanges stand one by one: a loop over them would keep its vectors in memory.
 template <class D>
 HWY_INLINE void sort_group(D d, hn::TFromD<D>* keys) {
-  constexpr int kPairs[][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6},
-                               {5, 7}, {1, 2}, {5, 6}, {0, 4}, {1, 5}, {2, 6}, {3, 7},
-                               {2, 4}, {3, 5}, {1, 2}, {3, 4}, {5, 6}};
   const auto w = static_cast<std::ptrdiff_t>(hn::Lanes(d));
-  hn::Vec<D> v[kGroup];
-  for (std::ptrdiff_t i = 0; i < kGroup; ++i) v[i] = hn::LoadU(d, keys + i * w);
-  for (const auto& [i, j] : kPairs) exchange(v[i], v[j]);
-  for (std::ptrdiff_t i = 0; i < kGroup; ++i) hn::StoreU(v[i], d, keys + i * w);
+  auto a = hn::LoadU(d, keys), b = hn::LoadU(d, keys + w);
+  auto c = hn::LoadU(d, keys + 2 * w), e = hn::LoadU(d, keys + 3 * w);
+  auto f = hn::LoadU(d, keys + 4 * w), g = hn::LoadU(d, keys + 5 * w);
+  auto h = hn::LoadU(d, keys + 6 * w), i = hn::LoadU(d, keys + 7 * w);
+  exchange(a, b), exchange(c, e), exchange(f, g), exchange(h, i);
+  exchange(a, c), exchange(b, e), exchange(f, h), exchange(g, i);
+  exchange(b, c), exchange(g, h), exchange(a, f), exchange(e, i);
+  exchange(b, g), exchange(c, h), exchange(c, f), exchange(e, g);
+  exchange(b, c), exchange(e, f), exchange(g, h);
+  hn::StoreU(a, d, keys), hn::StoreU(b, d, keys + w);
+  hn::StoreU(c, d, keys + 2 * w), hn::StoreU(e, d, keys + 3 * w);
+  hn::StoreU(f, d, keys + 4 * w), hn::StoreU(g, d, keys + 5 * w);
+  hn::StoreU(h, d, keys + 6 * w), hn::StoreU(i, d, keys + 7 * w);
 }
 
-// The last two rounds of a merge, of distances 2 and 1, in one go.
-template <class D>
-HWY_INLINE void finish_merge(D d, hn::TFromD<D>* keys, std::ptrdiff_t begin, std::ptrdiff_t end) {
-  const auto w = static_cast<std::ptrdiff_t>(hn::Lanes(d));
-  const auto at = [&](std::ptrdiff_t i) HWY_ATTR { return hn::LoadU(d, keys + i * w); };
-  const auto put = [&](auto v, std::ptrdiff_t i) HWY_ATTR { hn::StoreU(v, d, keys + i * w); };
-  auto last = at(begin + 1);
-  std::ptrdiff_t i = begin + 2;
-  for (; i + 4 <= end; i += 4) {
-    auto a = at(i), b = at(i + 1), c = at(i + 2), e = at(i + 3);
-    exchange(a, c);
-    exchange(b, e);
-    exchange(last, a);
-    exchange(b, c);
-    put(last, i - 1);
-    put(a, i);
-    put(b, i + 1);
-    put(c, i + 2);
-    last = e;
+/// Neighbouring vectors.
+template <class D, std::ptrdiff_t kCount>
+struct Some {
+  using T = hn::TFromD<D>;
+
+  explicit HWY_INLINE Some(const T* from) {
+    for (std::ptrdiff_t c = 0; c < kCount; ++c) v[c] = hn::LoadU(D(), from + c * lanes());
   }
-  auto a = at(i);
-  exchange(last, a);
-  put(last, i - 1);
-  put(a, i);
+  HWY_INLINE void store(T* to) const {
+    for (std::ptrdiff_t c = 0; c < kCount; ++c) hn::StoreU(v[c], D(), to + c * lanes());
+  }
+  static HWY_INLINE std::ptrdiff_t lanes() { return static_cast<std::ptrdiff_t>(hn::Lanes(D())); }
+
+  hn::Vec<D> v[kCount];
+};
+template <class D, std::ptrdiff_t kCount>
+HWY_INLINE void exchange(Some<D, kCount>& a, Some<D, kCount>& b) {
+  for (std::ptrdiff_t c = 0; c < kCount; ++c) exchange(a.v[c], b.v[c]);
 }
 
-/// Sorts n vectors, n being a multiple of kGroup: by Batcher's odd-even merges.
+// Rounds of Batcher's odd-even merge, two at a time: what both exchange is loaded and stored once.
+// Each takes kCount vectors from `at` on together with those at multiples of a step from there.
+
+template <class D, std::ptrdiff_t kCount>
+struct Rounds {
+  using T = hn::TFromD<D>;
+  using S = Some<D, kCount>;
+
+  /// The first round, of one step.
+  static HWY_INLINE void first(T* at, std::ptrdiff_t step) {
+    S a(at), b(at + step);
+    exchange(a, b);
+    a.store(at);
+    b.store(at + step);
+  }
+
+  /// The first two, of two steps and one; the last of four may be beyond the end.
+  static HWY_INLINE void first_two(T* at, std::ptrdiff_t step, bool has_last) {
+    S a(at), b(at + step), c(at + 2 * step);
+    exchange(a, c);
+    if (has_last) {
+      S e(at + 3 * step);
+      exchange(b, e);
+      e.store(at + 3 * step);
+    }
+    exchange(b, c);
+    a.store(at);
+    b.store(at + step);
+    c.store(at + 2 * step);
+  }
+
+  /// Any other two, for `count` numbers, three or more: in fours, from the third on.
+  static HWY_INLINE void next_two(T* at, std::ptrdiff_t step, std::ptrdiff_t count) {
+    T* to = at + step;
+    S last(to);
+    for (count -= 2; count >= 4; count -= 4) {
+      S a(to + step), b(to + 2 * step), c(to + 3 * step), e(to + 4 * step);
+      exchange(a, c);
+      exchange(b, e);
+      exchange(last, a);
+      exchange(b, c);
+      last.store(to);
+      a.store(to + step);
+      b.store(to + 2 * step);
+      c.store(to + 3 * step);
+      last = e;
+      to += 4 * step;
+    }
+    if (count > 0) {
+      S a(to + step);
+      if (count == 3) {
+        S b(to + 2 * step), c(to + 3 * step);
+        exchange(a, c);
+        exchange(b, c);
+        b.store(to + 2 * step);
+        c.store(to + 3 * step);
+      }
+      exchange(last, a);
+      a.store(to + step);
+    }
+    last.store(to);
+  }
+};
+
+/// Merges the first p of `length` vectors with the others, which are at most p. Vectors beyond them
+/// would hold what is behind all: exchanges with these would not move anything.
+template <class D>
+HWY_INLINE void merge_lanes(D d, hn::TFromD<D>* keys, std::ptrdiff_t p, std::ptrdiff_t length) {
+  if (length <= p) return;
+  // Vectors of a line of the cache; the steps of the rounds that take so many are multiples of 4.
+  constexpr std::ptrdiff_t kBytes = hn::MaxLanes(D()) * sizeof(hn::TFromD<D>);
+  constexpr std::ptrdiff_t kInLine = kBytes >= 64 ? 1 : kBytes >= 32 ? 2 : 4;
+  using One = Rounds<D, 1>;
+  using Line = Rounds<D, kInLine>;
+  const auto w = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  std::ptrdiff_t last = p;  // the step of the last round
+  if (std::countr_zero(static_cast<std::size_t>(p)) % 2 == 0) {
+    for (std::ptrdiff_t t = 0; t < length - p; ++t) One::first(keys + t * w, p * w);
+  } else {
+    last = p / 2;
+    for (std::ptrdiff_t t = 0; t < HWY_MIN(last, length - p); ++t) {
+      One::first_two(keys + t * w, last * w, t + 3 * last < length);
+    }
+  }
+  while (last > 1) {
+    last /= 4;
+    const std::ptrdiff_t whole = length / last, more = length % last;
+    if (last == 1) {
+      One::next_two(keys, w, length);
+    } else {
+      for (std::ptrdiff_t t = 0; t < last; t += kInLine) {
+        Line::next_two(keys + t * w, last * w, whole + (t < more));
+      }
+    }
+  }
+}
+
+/// Sorts n vectors, n being a multiple of kGroup.
 template <class D>
 HWY_INLINE void sort_lanes(D d, hn::TFromD<D>* keys, std::ptrdiff_t n) {
   const auto w = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   for (std::ptrdiff_t i = 0; i < n; i += kGroup) sort_group(d, keys + i * w);
   for (std::ptrdiff_t p = kGroup; p < n; p *= 2) {
-    for (std::ptrdiff_t k = p; k > 2; k /= 2) {
-      const std::ptrdiff_t last = n - k;  // exchanges beyond n would not move anything
-      for (std::ptrdiff_t block = 0; block < last; block += 2 * p) {
-        for (std::ptrdiff_t j = block + k % p; j + k < block + 2 * p && j < last; j += 2 * k) {
-          const std::ptrdiff_t end = HWY_MIN(j + k, last);
-          for (std::ptrdiff_t i = j; i < end; ++i) {
-            auto a = hn::LoadU(d, keys + i * w), b = hn::LoadU(d, keys + (i + k) * w);
-            exchange(a, b);
-            hn::StoreU(a, d, keys + i * w);
-            hn::StoreU(b, d, keys + (i + k) * w);
-          }
-        }
-      }
-    }
     for (std::ptrdiff_t block = 0; block < n; block += 2 * p) {
-      finish_merge(d, keys, block, HWY_MIN(block + 2 * p, n));
+      merge_lanes(d, keys + block * w, p, HWY_MIN(2 * p, n - block));
     }
   }
 }

@@ -1,5 +1,6 @@
-// Highway compiles everything inside HWY_NAMESPACE once per instruction set. An array of a tile has
-// a vector per position: entry j * lanes + l belongs to row l.
+// Highway compiles everything inside HWY_NAMESPACE once per instruction set. Rows are sorted in lanes of
+// float; then those that fit into lanes of double are taken at a time. An array of these has a vector
+// per position: entry j * lanes + l belongs to row l.
 #include "cpu/primitives/tile.h"
 
 #include <algorithm>
@@ -15,23 +16,15 @@
 #include "cpu/primitives/gather-inl.h"
 #include "cpu/primitives/interleave-inl.h"
 #include "cpu/primitives/intervals-inl.h"
-#include "cpu/primitives/network-inl.h"
+#include "cpu/primitives/sorted_tile-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
 
-// Vectors run through the entries of a tile, whatever their row.
-static_assert(kMaxLanes <= kMostTileRows);
+static_assert(hn::MaxLanes(DF()) <= kMostTileRows);
 using DI = hn::RebindToSigned<D>;
-using DU = hn::RebindToUnsigned<D>;
-using F = hn::Rebind<float, D>;
-using FI = hn::RebindToSigned<F>;
-using FU = hn::RebindToUnsigned<F>;
 using VI = hn::Vec<DI>;
-using VF = hn::Vec<F>;
-
-HWY_INLINE std::ptrdiff_t lanes() { return static_cast<std::ptrdiff_t>(hn::Lanes(D())); }
 
 // What is finite stays finite.
 HWY_INLINE VF narrow(V v) {
@@ -39,14 +32,12 @@ HWY_INLINE VF narrow(V v) {
   return hn::DemoteTo(F(), hn::Min(hn::Max(v, hn::Set(D(), -kMax)), hn::Set(D(), kMax)));
 }
 
-// A tile of one row per lane, or of a single row. Steps from value to value take a vector of rows,
+// Some rows of a tile, one per lane, or a single row. Steps from value to value take a vector of rows,
 // or one number; all other work takes whole vectors of entries. Entry by entry the instructions are
 // the same in both, and so are the bits.
 template <bool kSingle>
 class Kernel {
-  template <class Number>
-  using Step = std::conditional_t<kSingle, hn::CappedTag<Number, 1>, hn::Rebind<Number, D>>;
-  using S = Step<double>;
+  using S = std::conditional_t<kSingle, hn::CappedTag<double, 1>, D>;
 
   static HWY_INLINE std::ptrdiff_t rows() { return kSingle ? 1 : lanes(); }
 
@@ -63,7 +54,9 @@ class Kernel {
     HWY_INLINE void fill(std::ptrdiff_t position, double v) const {
       hn::StoreU(hn::Set(S(), v), S(), data_ + position * rows());
     }
-    HWY_INLINE V gather(VI entries) const { return HWY_NAMESPACE::gather(D(), data_, entries); }
+    HWY_INLINE V gather(const std::int64_t* entries) const {
+      return HWY_NAMESPACE::gather(D(), data_, entries);
+    }
 
    private:
     double* data_;
@@ -95,153 +88,99 @@ class Kernel {
 
   static HWY_INLINE hn::Vec<S> step(const double* at) { return hn::LoadU(S(), at); }
 
-  // body(e, v) for vectors of entries of rows like those of the tile, for some of them twice.
-  template <class Body>
-  static HWY_INLINE void read(const Tile::From& from, std::ptrdiff_t n, Body body) {
-    if constexpr (kSingle) {
-      const auto at = [&](const float* x, std::ptrdiff_t e, auto...)
-                          HWY_ATTR { body(e, hn::LoadU(F(), x)); };
-      HWY_NAMESPACE::for_each_vector(from[0], n, 0.0f, at, at);
-    } else {
-      interleave(F(), from.data(), n,
-                 [&](std::ptrdiff_t j, VF v) HWY_ATTR { body(j * rows(), v); });
-    }
+  static HWY_INLINE V per_row(const double* numbers) {
+    return kSingle ? hn::Set(D(), *numbers) : hn::LoadU(D(), numbers);
   }
-  static HWY_INLINE Column read(const Tile::From& from, std::ptrdiff_t n, Arena& arena) {
+
+  // Numbers of rows as they stand, one after the other, from rows like those of the tile and back.
+  static HWY_INLINE Column read(const float* const* from, std::ptrdiff_t n, Arena& arena) {
     const Column to(n, arena);
-    read(from, n, [&](std::ptrdiff_t e, VF v) HWY_ATTR { to.set(e, hn::PromoteTo(D(), v)); });
+    if constexpr (kSingle) {
+      std::copy_n(from[0], n, to.at(0));
+      to.set(n, hn::Zero(D()));  // whole vectors are read
+    } else {
+      interleave(F(), from, n, [to](std::ptrdiff_t j, VF v) HWY_ATTR {
+        to.set(j * rows(), hn::PromoteTo(D(), v));
+      });
+    }
     return to;
   }
-  // Entries, one after the other, to such rows.
-  static HWY_INLINE void write(const float* entries, std::ptrdiff_t n, const Tile::To& to) {
+  static HWY_INLINE void write(const float* entries, std::ptrdiff_t n, float* const* to) {
     if constexpr (kSingle) {
       std::copy_n(entries, n, to[0]);
     } else {
       separate(
           F(), n, [&](std::ptrdiff_t j) HWY_ATTR { return hn::LoadU(F(), entries + j * rows()); },
-          to.data());
+          to);
     }
   }
 
-  // Numbers to be sorted hold a key of 32 bits above an index of 30. They are compared as doubles, for
-  // which there are more units: with this bit set, and keys of finite floats, none is odd or denormal.
-  static constexpr std::uint64_t kNormal = std::uint64_t{1} << 62;
-  static constexpr int kIndexBits = 30;
-  static constexpr std::uint64_t kIndexMask = (std::uint64_t{1} << kIndexBits) - 1;
-  static constexpr std::uint64_t kBehindAll = kNormal | std::uint64_t{0xff800000} << kIndexBits;
-
-  // A sorted tile with the decayed sums of ones.
+  // Sorted rows from `first` on with the decayed sums of ones.
   struct Sorted {
-    std::ptrdiff_t n;
+    std::ptrdiff_t n, first;
+    const SortedTile& rows_of;
     V sign, alpha;
-    double* order;  // bits: the index of each value in its row, in the lower ones; or null
     Column r, keep;
     std::ptrdiff_t apart;  // of the next two
     Column before, behind;
 
-    Sorted(const Tile& tile, Arena& arena, bool with_order = true)
+    Sorted(const Tile& tile, const SortedTile& sorted, std::ptrdiff_t first, Arena& arena)
         : n(tile.n),
-          sign(per_row(tile.sign)),
-          alpha(per_row(tile.alpha)),
-          order(with_order ? keys<double>(arena) : nullptr),
+          first(first),
+          rows_of(sorted),
+          sign(per_row(tile.sign.data() + first)),
+          alpha(per_row(tile.alpha.data() + first)),
           r(n, arena),
           keep(n, arena),
           apart(size(n)),
           before(arena.take<double>(2 * apart).data()),
           behind(before.at(-rows()) + apart) {
-      if (with_order) {
-        sort(tile.x);
-      } else {
-        sort_values(tile.x, keys<float>(arena));
-      }
       scan();
     }
 
-    // Of a column in the order of the tile, the entries of the values from e on.
-    HWY_INLINE V find(const Column& from, std::ptrdiff_t e) const {
-      const auto index = hn::And(bits(e), hn::Set(DU(), kIndexMask));
-      return from.gather(entry(hn::BitCast(DI(), index)));
+    // Numbers of elements, in the order of their values.
+    Column find(const Tile::From& from, Arena& arena) const {
+      const Column to(n, arena);
+      const float* const* row = from.data() + first;
+      for (std::ptrdiff_t j = 0; j < n; ++j) {
+        const std::int32_t* element = rows_of.order + entry_of(j * rows());
+        for (std::ptrdiff_t l = 0; l < rows(); ++l) *to.at(j * rows() + l) = row[l][element[l]];
+      }
+      if constexpr (kSingle) to.set(n, hn::Zero(D()));  // whole vectors are read
+      return to;
     }
     // Numbers of the values from e on to where they were.
     HWY_INLINE void bring_home(VF v, std::ptrdiff_t e, const Tile::To& to) const {
-      HWY_ALIGN float values[kMostTileRows];
+      HWY_ALIGN float values[kMaxLanes];
       hn::Store(v, F(), values);
+      const std::int32_t* element = rows_of.order + entry_of(e);
+      float* const* row = to.data() + first;
       const std::ptrdiff_t count = HWY_MIN(n * rows() - e, lanes());
-      for (std::ptrdiff_t l = 0; l < count; ++l) {
-        const auto index = std::bit_cast<std::uint64_t>(order[e + l]) & kIndexMask;
-        to[kSingle ? 0 : l][index] = values[l];
-      }
+      for (std::ptrdiff_t l = 0; l < count; ++l) row[kSingle ? 0 : l][element[l]] = values[l];
     }
 
    private:
-    HWY_INLINE hn::Vec<DU> bits(std::ptrdiff_t e) const {
-      return hn::BitCast(DU(), hn::LoadU(D(), order + e));
+    // Where entries from e on stand in the sorted tile.
+    HWY_INLINE std::ptrdiff_t entry_of(std::ptrdiff_t e) const {
+      return kSingle ? e : e / rows() * rows_of.rows + first;
     }
-
-    static HWY_INLINE V per_row(const Tile::PerLane& numbers) {
-      return kSingle ? hn::Set(D(), numbers[0]) : hn::LoadU(D(), numbers.data());
-    }
-
-    template <class Number>
-    Number* keys(Arena& arena) const {
-      return arena.take<Number>(whole_groups(n) * rows() + lanes()).data();
-    }
-
-    // The values alone take half the room.
-    void sort_values(const Tile::From& x, float* values) {
-      const F d;
-      const VF factor = hn::DemoteTo(d, sign);
-      read(x, n, [&](std::ptrdiff_t e, VF given) HWY_ATTR {
-        hn::StoreU(hn::MulAdd(factor, given, hn::Zero(d)), d, values + e);  // -0 + 0 is +0
-      });
-      const std::ptrdiff_t whole = whole_groups(n);
-      std::fill(values + n * rows(), values + whole * rows(),
-                std::numeric_limits<float>::infinity());
-      sort_lanes(Step<float>(), values, whole);
-      for_each_vector(n, [&](std::ptrdiff_t e)
-                             HWY_ATTR { r.set(e, hn::PromoteTo(D(), hn::LoadU(d, values + e))); });
-    }
-
-    // Keys of the order of sign * x, above the index, which tells ties apart.
-    void sort(const Tile::From& x) {
-      const FU d;
-      const auto high = hn::Set(d, 0x80000000u);
-      const VF factor = hn::DemoteTo(F(), sign);
-      read(x, n, [&](std::ptrdiff_t e, VF given) HWY_ATTR {
-        const VF v = hn::Mul(factor, given);
-        const auto bits = hn::BitCast(d, hn::Add(v, hn::Zero(F())));  // -0 + 0 is +0
-        const auto negative = hn::BitCast(d, hn::ShiftRight<31>(hn::BitCast(FI(), bits)));
-        const auto key = hn::PromoteTo(DU(), hn::Xor(bits, hn::Or(negative, high)));
-        const auto index = hn::BitCast(DU(), to_integers(positions(e)));
-        const auto placed = hn::Or(hn::ShiftLeft<kIndexBits>(key), hn::Set(DU(), kNormal));
-        hn::StoreU(hn::BitCast(D(), hn::Or(placed, index)), D(), order + e);
-      });
-      const std::ptrdiff_t whole = whole_groups(n);
-      std::fill(order + n * rows(), order + whole * rows(), std::bit_cast<double>(kBehindAll));
-      sort_lanes(S(), order, whole);
-      if constexpr (kSingle) {  // so that indices beyond the end are in the row too
-        hn::StoreU(hn::Zero(D()), D(), order + n);
-      }
-      for_each_vector(n, [&](std::ptrdiff_t e) HWY_ATTR {
-        const auto key = hn::TruncateTo(d, hn::ShiftRight<kIndexBits>(bits(e)));
-        const auto negative = hn::BitCast(d, hn::ShiftRight<31>(hn::BitCast(FI(), key)));
-        const auto bits = hn::Xor(key, hn::Or(hn::Not(negative), high));
-        r.set(e, hn::PromoteTo(D(), hn::BitCast(F(), bits)));
-      });
+    HWY_INLINE V value(std::ptrdiff_t e) const {
+      return hn::PromoteTo(D(), hn::LoadU(F(), rows_of.values + entry_of(e)));
     }
 
     void scan() {
       const D d;
       r.fill(-1, 0);
-      r.fill(n, 0);
       const V most = hn::Set(d, std::numeric_limits<double>::max());
       const V rate = hn::Min(hn::Div(hn::Set(d, kLog2e), alpha), most);
       const Decay<double, 0> decay;  // keeps are multiplied: a float's polynomial would not do
       for_each_vector(n, [&](std::ptrdiff_t e) HWY_ATTR {
-        const V gap = hn::Sub(hn::LoadU(d, r.at(e + rows())), r[e]);
-        const V t = hn::Mul(hn::Max(gap, hn::Zero(d)), rate);
+        const V at = value(e);
+        const V t = hn::Mul(hn::Max(hn::Sub(value(e + rows()), at), hn::Zero(d)), rate);
+        r.set(e, at);
         keep.set(e, decay(d, hn::Min(t, hn::Set(d, decay.kZero))));
       });
+      r.fill(n, 0);
       keep.fill(-1, 0);
       keep.fill(n - 1, 0);
       before.fill(-1, 0);
@@ -259,101 +198,116 @@ class Kernel {
     }
   };
 
-  // The interval of the level of every entry and its root, as in intervals.cpp.
-  struct LevelRoots {
-    VI before, behind;  // entries of the values around it
-    hn::Mask<D> to_right;
-    V product, sum, m;
-
-    HWY_INLINE V near_sum(const Sorted& at) const {
-      const VI apart = hn::Set(DI(), std::int64_t{at.apart});
-      return at.before.gather(near(hn::Add(behind, apart)));
-    }
-    HWY_INLINE V near_value(const Sorted& at) const { return at.r.gather(near(behind)); }
-
-   private:
-    HWY_INLINE VI near(VI to_the_right) const {
-      return hn::IfThenElse(hn::RebindMask(DI(), to_right), to_the_right, before);
-    }
-  };
-
   // A few vectors, which stay in the nearest cache.
+  static constexpr std::ptrdiff_t kStripVectors = 16;
+  template <class T>
   struct Strip {
-    static constexpr std::ptrdiff_t kVectors = 16;
+    HWY_INLINE auto operator[](std::ptrdiff_t i) const { return hn::Load(Tag(), data + i); }
+    HWY_INLINE void set(std::ptrdiff_t i, hn::Vec<hn::Rebind<T, D>> v) {
+      hn::Store(v, Tag(), data + i);
+    }
 
-    HWY_INLINE V operator[](std::ptrdiff_t i) const { return hn::LoadU(D(), data + i); }
-    HWY_INLINE void set(std::ptrdiff_t i, V v) { hn::StoreU(v, D(), data + i); }
-
-    HWY_ALIGN double data[kVectors * kMostTileRows];
+    using Tag = hn::Rebind<T, D>;
+    HWY_ALIGN T data[kStripVectors * kMaxLanes];
   };
 
-  // body(e, roots) for the levels t + 1/2, and after(length) for every strip of them. Roots of a strip
-  // are begun before the first is used: a loop of all that is to be done would wait for each.
-  template <class Body, class After>
-  static HWY_INLINE void for_each_level(const Sorted& at, Arena& arena, Body body, After after) {
+  // The interval of the level of each entry of a strip and its root, as in intervals.cpp. Indices go
+  // through memory: what gathers loads them one by one.
+  struct LevelRoots {
+    Strip<std::int64_t> before, behind;  // entries of the values around it
+    Strip<double> excess;                // of the level over the number of values before it
+    Strip<double> product;
+    Strip<double> m;  // the square root
+
+    HWY_INLINE hn::Mask<D> to_right(std::ptrdiff_t i) const {
+      return hn::Gt(excess[i], hn::Zero(D()));
+    }
+    HWY_INLINE V sum(std::ptrdiff_t i) const { return hn::Add(m[i], hn::Abs(excess[i])); }
+  };
+
+  // body(i) for the vectors of a strip.
+  template <class Body>
+  static HWY_INLINE void for_each_in_strip(std::ptrdiff_t length, Body body) {
+    for (std::ptrdiff_t i = 0; i < length; i += lanes()) body(i);
+  }
+  // body(begin, length) for the strips of all entries.
+  template <class Body>
+  static HWY_INLINE void for_each_strip(std::ptrdiff_t n, Body body) {
+    const std::ptrdiff_t end = n * rows(), step = kStripVectors * lanes();
+    for (std::ptrdiff_t begin = 0; begin < end; begin += step) {
+      body(begin, HWY_MIN(end - begin, step));
+    }
+  }
+
+  // body(begin, length, roots) for strips of the levels t + 1/2. What is done with a strip goes in short
+  // loops: in a single one each number would be waited for.
+  template <class Body>
+  static HWY_INLINE void for_each_level(const Sorted& at, Arena& arena, Body body) {
     const D d;
-    const Column lefts(at.n, arena);  // how many values lie left of each level
-    const Column products(at.n, arena);
+    const DI di;
+    const std::ptrdiff_t n = at.n;
+    const Column lefts(n, arena);  // how many values lie left of each level
+    const Column products(n, arena);
+    const Column before = at.before, behind = at.behind, keep = at.keep;
     const V half = hn::Set(d, 0.5);
-    const V size = hn::Set(d, static_cast<double>(at.n));
+    const V size = hn::Set(d, static_cast<double>(n));
     // Every value marks the first level beyond it; marks ascend, so the last one counts.
-    for (std::ptrdiff_t t = 0; t <= at.n; ++t) lefts.fill(t, 0);
-    lefts.set((at.n + 1) * rows(), hn::Zero(d));  // lanes beyond the row gather by it too
+    for (std::ptrdiff_t t = 0; t <= n; ++t) lefts.fill(t, 0);
+    lefts.set((n + 1) * rows(), hn::Zero(d));  // lanes beyond the row gather by it too
     products.fill(-1, 0);
-    for_each_vector(at.n, [&](std::ptrdiff_t e) HWY_ATTR {
-      const V next = hn::Add(positions(e), hn::Set(d, 1.0));
-      const V before = at.before[e];
-      const V lag = hn::Floor(hn::Mul(half, hn::Sub(at.behind[e], before)));
-      const V first = hn::Min(hn::Max(hn::Add(next, lag), hn::Zero(d)), size);
-      mark(lefts, entry(to_integers(first)), next, at.n * rows() - e);
-      products.set(e, hn::Mul(hn::Mul(before, at.behind[e + rows()]), at.keep[e]));
+    for_each_strip(n, [=](std::ptrdiff_t begin, std::ptrdiff_t length) HWY_ATTR {
+      Strip<std::int64_t> first;
+      for_each_in_strip(length, [=, &first](std::ptrdiff_t i) HWY_ATTR {
+        const std::ptrdiff_t e = begin + i;
+        const V next = hn::Add(positions(e), hn::Set(d, 1.0));
+        const V left = before[e];
+        const V lag = hn::Floor(hn::Mul(half, hn::Sub(behind[e], left)));
+        const V level = hn::Min(hn::Max(hn::Add(next, lag), hn::Zero(d)), size);
+        first.set(i, entry(to_integers(level)));
+        products.set(e, hn::Mul(hn::Mul(left, behind[e + rows()]), keep[e]));
+      });
+      for (std::ptrdiff_t i = 0; i < length; i += rows()) {
+        const auto next = static_cast<double>((begin + i) / rows() + 1);
+        for (std::ptrdiff_t l = 0; l < rows(); ++l) *lefts.at(first.data[i + l]) = next;
+      }
     });
     if constexpr (kSingle) {
       double most = 0;
-      for (std::ptrdiff_t t = 0; t < at.n; ++t) most = *lefts.at(t) = HWY_MAX(most, *lefts.at(t));
+      for (std::ptrdiff_t t = 0; t < n; ++t) most = *lefts.at(t) = HWY_MAX(most, *lefts.at(t));
     }
     V most = hn::Zero(d);
-    Strip excesses, m, product, entries;
-    const std::ptrdiff_t end = at.n * rows();
-    for (std::ptrdiff_t begin = 0; begin < end; begin += Strip::kVectors * lanes()) {
-      const std::ptrdiff_t length = HWY_MIN(end - begin, Strip::kVectors * lanes());
-      for (std::ptrdiff_t i = 0; i < length; i += lanes()) {
+    LevelRoots roots;
+    for_each_strip(n, [&, lefts, products](std::ptrdiff_t begin, std::ptrdiff_t length) HWY_ATTR {
+      for_each_in_strip(length, [=, &most, &roots](std::ptrdiff_t i) HWY_ATTR {
         most = kSingle ? lefts[begin + i] : hn::Max(most, lefts[begin + i]);
         const V count = hn::Min(most, size);
-        const VI behind = entry(to_integers(count));
-        const V excess = hn::Sub(hn::Add(positions(begin + i), half), count);
-        const V between = products.gather(hn::Sub(behind, hn::Set(DI(), std::int64_t{rows()})));
-        entries.set(i, hn::BitCast(d, behind));
-        excesses.set(i, excess);
-        product.set(i, between);
-        m.set(i, hn::Sqrt(hn::MulAdd(excess, excess, between)));
-      }
-      for (std::ptrdiff_t i = 0; i < length; i += lanes()) {
-        const V excess = excesses[i];
-        const VI behind = hn::BitCast(DI(), entries[i]);
-        const VI before = hn::Sub(behind, hn::Set(DI(), std::int64_t{rows()}));
-        body(begin + i, LevelRoots{before, behind, hn::Gt(excess, hn::Zero(d)), product[i],
-                                   hn::Add(m[i], hn::Abs(excess)), m[i]});
-      }
-      after(length);
-    }
-  }
-
-  // to[entries] = v, for `count` of them.
-  static HWY_INLINE void mark(const Column& to, VI entries, V v, std::ptrdiff_t count) {
-    if constexpr (!kSingle) return hn::ScatterIndex(v, D(), to.at(0), entries);
-    HWY_ALIGN double values[kMostTileRows];
-    HWY_ALIGN std::int64_t at[kMostTileRows];
-    hn::Store(v, D(), values);
-    hn::Store(entries, DI(), at);
-    for (std::ptrdiff_t l = 0; l < HWY_MIN(count, lanes()); ++l) *to.at(at[l]) = values[l];
+        const VI to_right = entry(to_integers(count));
+        roots.behind.set(i, to_right);
+        roots.before.set(i, hn::Sub(to_right, hn::Set(di, std::int64_t{rows()})));
+        roots.excess.set(i, hn::Sub(hn::Add(positions(begin + i), half), count));
+      });
+      for_each_in_strip(length, [=, &roots](std::ptrdiff_t i) HWY_ATTR {
+        const V excess = roots.excess[i];
+        const V product = products.gather(roots.before.data + i);
+        roots.product.set(i, product);
+        roots.m.set(i, hn::Sqrt(hn::MulAdd(excess, excess, product)));
+      });
+      body(begin, length, roots);
+    });
   }
 
  public:
-  static void rank(const Tile& tile, const Tile::To& rank, Arena& arena) {
-    const Sorted at(tile, arena);
+  // work(kernel, rows) for the rows of a sorted tile from `first` on.
+  template <class Work>
+  static HWY_INLINE void take(const Tile& tile, const SortedTile& sorted, std::ptrdiff_t first,
+                              Arena& arena, Work work) {
+    const Arena::Scope scope(arena);
+    work(Kernel(), Sorted(tile, sorted, first, arena));
+  }
+
+  static void rank(const Sorted& at, const Tile::To& rank, Arena&) {
     const V half = hn::Set(D(), 0.5);
-    for_each_vector(tile.n, [&](std::ptrdiff_t e) HWY_ATTR {
+    for_each_vector(at.n, [&](std::ptrdiff_t e) HWY_ATTR {
       const V lag = hn::Sub(at.behind[e], at.before[e]);
       const V value = hn::MulAdd(half, lag, positions(e));
       at.bring_home(hn::DemoteTo(F(), value), e, rank);
@@ -361,25 +315,23 @@ class Kernel {
   }
 
   // (Jv)_j = (v_j K_1(r_j) - K_v(r_j)) / (2 alpha), as in soft_rank.cpp.
-  static void rank_vjp(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena) {
+  static void rank_vjp(const Sorted& at, const Tile::From& g, const Tile::To& gx, Arena& arena) {
     const D d;
-    const Sorted at(tile, arena);
-    const Column given = read(g, tile.n, arena);
-    const Column v(tile.n, arena);
-    const Column sums_right(tile.n, arena);
-    const Column sums_left(tile.n, arena);
-    for_each_vector(tile.n, [&](std::ptrdiff_t e) HWY_ATTR { v.set(e, at.find(given, e)); });
+    const std::ptrdiff_t n = at.n;
+    const Column v = at.find(g, arena);
+    const Column sums_right(n, arena);
+    const Column sums_left(n, arena);
     auto right = hn::Zero(S());
     auto left = hn::Zero(S());
-    for_each_step(tile.n, [&](std::ptrdiff_t e) HWY_ATTR {
-      const std::ptrdiff_t back = (tile.n - 1) * rows() - e;
+    for_each_step(n, [&](std::ptrdiff_t e) HWY_ATTR {
+      const std::ptrdiff_t back = (n - 1) * rows() - e;
       right = hn::MulAdd(right, step(at.keep.at(e - rows())), step(v.at(e)));
       left = hn::MulAdd(left, step(at.keep.at(back)), step(v.at(back)));
       hn::StoreU(right, S(), sums_right.at(e));
       hn::StoreU(left, S(), sums_left.at(back));
     });
     const V peak = hn::Min(hn::Div(hn::Set(d, 0.5), at.alpha), hn::Set(d, 1e300));
-    for_each_vector(tile.n, [&](std::ptrdiff_t e) HWY_ATTR {
+    for_each_vector(n, [&](std::ptrdiff_t e) HWY_ATTR {
       const V both = hn::Add(hn::MulSub(v[e], at.before[e], sums_right[e]),
                              hn::MulSub(v[e], at.behind[e], sums_left[e]));
       const V value = hn::Mul(at.sign, hn::Mul(peak, both));
@@ -387,49 +339,65 @@ class Kernel {
     });
   }
 
-  static void sort(const Tile& tile, const Tile::To& sorted, Arena& arena) {
-    const Sorted at(tile, arena, false);
-    float* const entries = arena.take<float>(tile.n * rows() + lanes()).data();
-    const auto place = [&](std::ptrdiff_t e, const LevelRoots& root) HWY_ATTR {
-      const V unit = hn::IfThenElse(root.to_right, at.alpha, hn::Neg(at.alpha));
-      const V b = hn::MulAdd(unit, log_ratio(root.sum, root.near_sum(at)), root.near_value(at));
-      hn::StoreU(narrow(hn::Mul(at.sign, b)), F(), entries + e);
+  static void sort(const Sorted& at, const Tile::To& sorted, Arena& arena) {
+    float* const entries = arena.take<float>(at.n * rows() + lanes()).data();
+    const Column r = at.r, sums = at.before;
+    const V sign = at.sign, alpha = at.alpha;
+    const VI apart = hn::Set(DI(), std::int64_t{at.apart});
+    const auto place = [=](std::ptrdiff_t begin, std::ptrdiff_t length,
+                           const LevelRoots& roots) HWY_ATTR {
+      Strip<std::int64_t> near, near_sum;
+      Strip<double> away;
+      for_each_in_strip(length, [&](std::ptrdiff_t i) HWY_ATTR {
+        const VI before = roots.before[i], behind = roots.behind[i];
+        const auto to_right = hn::RebindMask(DI(), roots.to_right(i));
+        near.set(i, hn::IfThenElse(to_right, behind, before));
+        near_sum.set(i, hn::IfThenElse(to_right, hn::Add(behind, apart), before));
+      });
+      for_each_in_strip(length, [&](std::ptrdiff_t i) HWY_ATTR {
+        away.set(i, log_ratio<float>(roots.sum(i), sums.gather(near_sum.data + i)));
+      });
+      for_each_in_strip(length, [&](std::ptrdiff_t i) HWY_ATTR {
+        const V unit = hn::IfThenElse(roots.to_right(i), alpha, hn::Neg(alpha));
+        const V b = hn::MulAdd(unit, away[i], r.gather(near.data + i));
+        hn::StoreU(narrow(hn::Mul(sign, b)), F(), entries + begin + i);
+      });
     };
-    for_each_level(at, arena, place, [](std::ptrdiff_t) {});
-    write(entries, tile.n, sorted);
+    for_each_level(at, arena, place);
+    write(entries, at.n, sorted.data() + at.first);
   }
 
-  static void sort_vjp(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena) {
-    const std::ptrdiff_t n = tile.n;
-    const Sorted at(tile, arena);
-    const Column u = read(g, n, arena);
+  static void sort_vjp(const Sorted& at, const Tile::From& g, const Tile::To& gx, Arena& arena) {
+    const std::ptrdiff_t n = at.n;
+    const Column u = read(g.data() + at.first, n, arena);
     const Column to_left(n, arena);
     const Column to_right(n, arena);
     for (std::ptrdiff_t j = -1; j <= n; ++j) {
       to_left.fill(j, 0);
       to_right.fill(j, 0);
     }
-    Strip left, right, behind;
-    const auto share = [&](std::ptrdiff_t e, const LevelRoots& root) HWY_ATTR {
-      const std::ptrdiff_t i = e % (Strip::kVectors * lanes());
-      const V left_sum = at.before.gather(root.before);
-      const V right_sum = at.behind.gather(root.behind);
-      const V near_sum = hn::IfThenElse(root.to_right, right_sum, left_sum);
-      const V far_sum = hn::IfThenElse(root.to_right, left_sum, right_sum);
-      const V twice = hn::Add(root.m, root.m);
-      const auto [near, far] = root_shares(twice, root.sum, near_sum, far_sum, root.product);
-      left.set(i, hn::Mul(u[e], hn::IfThenElse(root.to_right, far, near)));
-      right.set(i, hn::Mul(u[e], hn::IfThenElse(root.to_right, near, far)));
-      behind.set(i, hn::BitCast(D(), root.behind));
-    };
-    const auto spread = [&](std::ptrdiff_t length) HWY_ATTR {
+    const Column before = at.before, behind = at.behind;
+    const auto share = [=](std::ptrdiff_t begin, std::ptrdiff_t length,
+                           const LevelRoots& roots) HWY_ATTR {
+      Strip<double> left, right;
+      for_each_in_strip(length, [&](std::ptrdiff_t i) HWY_ATTR {
+        const auto is_right = roots.to_right(i);
+        const V left_sum = before.gather(roots.before.data + i);
+        const V right_sum = behind.gather(roots.behind.data + i);
+        const V near_sum = hn::IfThenElse(is_right, right_sum, left_sum);
+        const V far_sum = hn::IfThenElse(is_right, left_sum, right_sum);
+        const V twice = hn::Add(roots.m[i], roots.m[i]);
+        const auto [near, far] =
+            root_shares(twice, roots.sum(i), near_sum, far_sum, roots.product[i]);
+        left.set(i, hn::Mul(u[begin + i], hn::IfThenElse(is_right, far, near)));
+        right.set(i, hn::Mul(u[begin + i], hn::IfThenElse(is_right, near, far)));
+      });
       for (std::ptrdiff_t i = 0; i < length; ++i) {
-        const auto e = static_cast<std::ptrdiff_t>(std::bit_cast<std::int64_t>(behind.data[i]));
-        *to_left.at(e - rows()) += left.data[i];
-        *to_right.at(e) += right.data[i];
+        *to_left.at(roots.before.data[i]) += left.data[i];
+        *to_right.at(roots.behind.data[i]) += right.data[i];
       }
     };
-    for_each_level(at, arena, share, spread);
+    for_each_level(at, arena, share);
     auto from_left = hn::Zero(S());
     auto from_right = hn::Zero(S());
     for_each_step(n, [&](std::ptrdiff_t e) HWY_ATTR {
@@ -445,26 +413,38 @@ class Kernel {
   }
 };
 
-int tile_rows_all() { return static_cast<int>(lanes()); }
+// work(kernel, rows) for the rows of a tile, those that fit into lanes of double at a time.
+template <class Work>
+HWY_INLINE void for_each_part(const Tile& tile, Arena& arena, bool with_order, Work work) {
+  const SortedTile sorted(tile, arena, with_order);
+  if (tile.rows == 1) return Kernel<true>::take(tile, sorted, 0, arena, work);
+  for (std::ptrdiff_t first = 0; first < tile.rows; first += lanes()) {
+    Kernel<false>::take(tile, sorted, first, arena, work);
+  }
+}
+
+int tile_rows_all() { return static_cast<int>(float_lanes()); }
 
 void rank_tile_all(const Tile& tile, const Tile::To& rank, Arena& arena) {
-  const auto run = tile.rows == 1 ? Kernel<true>::rank : Kernel<false>::rank;
-  run(tile, rank, arena);
+  for_each_part(tile, arena, true,
+                [&](auto kernel, const auto& rows) HWY_ATTR { kernel.rank(rows, rank, arena); });
 }
 
 void rank_tile_vjp_all(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena) {
-  const auto run = tile.rows == 1 ? Kernel<true>::rank_vjp : Kernel<false>::rank_vjp;
-  run(tile, g, gx, arena);
+  for_each_part(tile, arena, true, [&](auto kernel, const auto& rows) HWY_ATTR {
+    kernel.rank_vjp(rows, g, gx, arena);
+  });
 }
 
 void sort_tile_all(const Tile& tile, const Tile::To& sorted, Arena& arena) {
-  const auto run = tile.rows == 1 ? Kernel<true>::sort : Kernel<false>::sort;
-  run(tile, sorted, arena);
+  for_each_part(tile, arena, false,
+                [&](auto kernel, const auto& rows) HWY_ATTR { kernel.sort(rows, sorted, arena); });
 }
 
 void sort_tile_vjp_all(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena) {
-  const auto run = tile.rows == 1 ? Kernel<true>::sort_vjp : Kernel<false>::sort_vjp;
-  run(tile, g, gx, arena);
+  for_each_part(tile, arena, true, [&](auto kernel, const auto& rows) HWY_ATTR {
+    kernel.sort_vjp(rows, g, gx, arena);
+  });
 }
 
 }  // namespace lapsum::cpu::HWY_NAMESPACE

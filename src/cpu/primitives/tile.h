@@ -13,10 +13,10 @@ namespace lapsum::cpu {
 /// The longest row that a tile takes.
 inline constexpr std::ptrdiff_t kTileLength = 1024;
 
-/// No instruction set has more lanes of double than this.
-inline constexpr int kMostTileRows = 8;
+/// No instruction set has more lanes of float than this.
+inline constexpr int kMostTileRows = 16;
 
-/// How many rows a tile holds on this machine; or it holds a single one.
+/// How many rows a tile has room for on this machine.
 int tile_rows();
 
 /// Rows of n values each, and what goes with each row.
@@ -26,7 +26,7 @@ struct Tile {
   using To = std::array<float*, kMostTileRows>;
 
   From x;
-  std::ptrdiff_t rows;  ///< 1 or tile_rows()
+  std::ptrdiff_t rows;  ///< at most tile_rows(); unless it is 1, there are pointers for so many
   std::ptrdiff_t n;
   PerLane sign;   ///< kernels see sign * x
   PerLane alpha;  ///< positive

@@ -24,7 +24,7 @@ class TiledRows {
         nothing_(arena.take<float>(x.length)),
         nowhere_(arena.take<float>(x.length)) {
     std::fill(nothing_.begin(), nothing_.end(), 0.0f);
-    tile_.rows = count == 1 ? 1 : tile_rows();
+    tile_.rows = count;
     tile_.n = x.length;
     tile_.sign.fill(1);
     tile_.alpha.fill(1);
