@@ -110,11 +110,11 @@ void lap_sum_inverse(Rows<const T> r, const AllLevels& k, const PerRow& alpha, R
     const SortedRow row =
         sort_values(r[i], r.length, orientation, Need::keys, arena, inner, keep[i]);
     if (!row.valid || r.length == 0) return fill(b[i], m, kNaN);
-    level_values(row.decays.r, orientation.alpha, finite_levels(row, k[i], arena), arena, inner,
-                 [&](std::ptrdiff_t t, std::span<double> values) {
-                   for (double& value : values) value *= orientation.sign;
-                   narrow_row(values.data(), std::ssize(values), b[i] + t);
-                 });
+    level_values<T>(row.decays.r, orientation.alpha, finite_levels(row, k[i], arena), arena, inner,
+                    [&](std::ptrdiff_t t, std::span<double> values) {
+                      for (double& value : values) value *= orientation.sign;
+                      narrow_row(values.data(), std::ssize(values), b[i] + t);
+                    });
   });
 }
 
@@ -140,7 +140,8 @@ void lap_sum_inverse_vjp(Rows<const T> r, const AllLevels& k, const PerRow& alph
     }
     const RowLevels levels = finite_levels(row, k[i], arena);
     const std::span<const double> u = load(g[i], m, orientation.sign, arena, inner);
-    const RootWeights roots = level_weights(row.decays.r, orientation.alpha, levels, arena, inner);
+    const RootWeights roots =
+        level_weights<T>(row.decays.r, orientation.alpha, levels, arena, inner);
     if (gr.data) {
       const Arena::Scope scope(arena);
       row.clear_infinite(gr[i]);
@@ -155,7 +156,7 @@ void lap_sum_inverse_vjp(Rows<const T> r, const AllLevels& k, const PerRow& alph
           }
         });
       };
-      scatter(row.decays.r, orientation.alpha, roots, u, arena, inner, store);
+      scatter<T>(row.decays.r, orientation.alpha, roots, u, arena, inner, store);
       results.finish();
     }
     if (gk) {
@@ -182,7 +183,8 @@ void lap_sum_inverse_jvp(Rows<const T> r, const AllLevels& k, const PerRow& alph
     const SortedRow row = order_row(r[i], r.length, orientation, kept[i], arena, inner);
     if (!row.valid) return fill(db[i], m, kNaN);
     const RowLevels levels = finite_levels(row, k[i], arena);
-    const RootWeights roots = level_weights(row.decays.r, orientation.alpha, levels, arena, inner);
+    const RootWeights roots =
+        level_weights<T>(row.decays.r, orientation.alpha, levels, arena, inner);
     std::span<double> total = arena.take<double>(m);
     std::fill(total.begin(), total.end(), 0.0);
     const auto add = [&](auto&& part) {

@@ -13,7 +13,7 @@ namespace {
 
 // store(chunk, value) for the chunks of the row, value(j) being J v in sorted order, j counted from
 // the chunk's begin. The element itself stands in both scans of both sums: it cancels.
-template <class Store>
+template <class T, class Store>
 void apply_jacobian(const SortedRow& row, std::span<const double> v, double peak, Arena& arena,
                     int threads, Store&& store) {
   const SideWeights weights[] = {{}, {v, v}};
@@ -26,7 +26,7 @@ void apply_jacobian(const SortedRow& row, std::span<const double> v, double peak
                      (own[j] * ones.left[0][j] - sums.left[0][j]));
     });
   };
-  scan_in_chunks(row.decays.r, row.decays.alpha, weights, arena, threads, on_chunk);
+  scan_in_chunks<T>(row.decays.r, row.decays.alpha, weights, arena, threads, on_chunk);
 }
 
 // d rank / d|alpha| in sorted order.
@@ -72,7 +72,7 @@ void soft_rank(Rows<const T> x, const PerRow& alpha, Rows<T> rank, Order order, 
       ranks_of.put(at.begin, at.end, to_ranks);
     };
     const SideWeights ones[1];
-    scan_in_chunks(row.decays.r, row.decays.alpha, ones, arena, inner, on_chunk);
+    scan_in_chunks<T>(row.decays.r, row.decays.alpha, ones, arena, inner, on_chunk);
     ranks_of.finish();
   };
   const auto tiled = [&](const auto& rows, Arena& arena) {
@@ -102,7 +102,7 @@ void soft_rank_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T
           for (int l = 0; l < count; ++l) to[l] = orientation.sign * value(j - at.begin + l);
         });
       };
-      apply_jacobian(row, v, orientation.peak(), arena, inner, store);
+      apply_jacobian<T>(row, v, orientation.peak(), arena, inner, store);
       results.finish();
     }
     if (galpha) {
@@ -137,7 +137,7 @@ void soft_rank_jvp(Rows<const T> x, const PerRow& alpha, Rows<const T> dx, const
       const auto add = [&](const ChunkOfScans& at, auto&& value) {
         for (std::ptrdiff_t j = at.begin; j < at.end; ++j) total[j] += value(j - at.begin);
       };
-      apply_jacobian(row, v, orientation.peak(), arena, inner, add);
+      apply_jacobian<T>(row, v, orientation.peak(), arena, inner, add);
     }
     if (dalpha) {
       const std::span<const double> slopes = alpha_slopes(row, orientation.peak(), arena, inner);

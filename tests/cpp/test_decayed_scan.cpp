@@ -20,6 +20,7 @@ namespace {
 using reference::Real;
 using test::allowed;
 using test::Draw;
+using test::Guarded;
 using test::within;
 
 constexpr double kAlphas[] = {1e-4, 0.3, 1e4};
@@ -275,7 +276,7 @@ TEST(DecayedScan, in_chunks_has_the_bits_of_the_whole) {
       const SideWeights weights[] = {{}, {v, v}};
       for (const int threads : {1, 2, 3}) {
         std::atomic<std::ptrdiff_t> seen = 0;
-        scan_in_chunks(r, alpha, weights, arena, threads, [&](const ChunkOfScans& at) {
+        scan_in_chunks<double>(r, alpha, weights, arena, threads, [&](const ChunkOfScans& at) {
           const auto part = [&](std::span<const double> all) {
             return all.subspan(static_cast<std::size_t>(at.begin), at.decays.r.size());
           };
@@ -285,12 +286,14 @@ TEST(DecayedScan, in_chunks_has_the_bits_of_the_whole) {
             EXPECT_TRUE(test::same_bits(left, part(want[w].left[0])));
           }
           EXPECT_TRUE(test::same_bits(at.decays.rise, part(decays.rise)));
-          std::vector<double> next(at.decays.r.size());
-          decays_to_next(at.decays, next.data());
-          EXPECT_TRUE(test::same_bits<double>(next, part(to_next)));
           seen += at.end - at.begin;
         });
         EXPECT_EQ(seen, n);
+        Guarded<double> right(n), left(n), keep(n);
+        scan_ones<double>(r, alpha, {right.data(), left.data(), keep.data()}, arena, threads);
+        EXPECT_TRUE(test::same_bits<double>(right.copy(), want[0].right[0]));
+        EXPECT_TRUE(test::same_bits<double>(left.copy(), want[0].left[0]));
+        EXPECT_TRUE(test::same_bits<double>(keep.copy(), to_next));
       }
     }
   }

@@ -53,7 +53,7 @@ TEST(Intervals, are_solved_as_one_by_one) {
           Guarded<double> alone[5] = {Guarded<double>(count), Guarded<double>(count),
                                       Guarded<double>(count), Guarded<double>(count),
                                       Guarded<double>(count)};
-          solve_roots(row, levels, {alone[0].data(), alone[1].data()});
+          solve_roots<double>(row, levels, {alone[0].data(), alone[1].data()});
           solve_weights(row, levels, {alone[2].data(), alone[3].data(), alone[4].data()});
           EXPECT_TRUE(test::same_bits(alone[0].copy(), anchor.copy()));
           EXPECT_TRUE(test::same_bits(alone[1].copy(), offset.copy()));
@@ -89,7 +89,27 @@ TEST(Intervals, are_solved_as_one_by_one) {
   });
 }
 
-// Levels in order are looked up in two vectors, others gathered: the same bits.
+TEST(Intervals, keep_greatest_runs_up_to_every_number) {
+  test::for_each_target([] {
+    for (const std::ptrdiff_t n : test::kLengths) {
+      test::Draw draw(static_cast<unsigned>(n));
+      Guarded<std::uint32_t> numbers(n);
+      for (std::ptrdiff_t i = 0; i < n; ++i) {
+        numbers[i] = draw.uniform() < 0.7 ? 0 : static_cast<std::uint32_t>(draw.below(4 * n));
+      }
+      const std::vector<std::uint32_t> given = numbers.copy();
+      keep_greatest(numbers.data(), n);
+      std::uint32_t most = 0;
+      for (std::ptrdiff_t i = 0; i < n; ++i) {
+        most = std::max(most, given[static_cast<std::size_t>(i)]);
+        ASSERT_EQ(numbers[i], most) << i << " of " << n;
+      }
+    }
+  });
+}
+
+// Levels in order may be looked up in two vectors, and the ends of a row have values on one side alone:
+// the same bits.
 TEST(Intervals, do_not_depend_on_the_order_of_levels) {
   test::for_each_target([] {
     for (const std::ptrdiff_t n : {5, 16, 33, 300}) {

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 #include <lapsum/lapsum.h>
 
+#include <deque>
+#include <numeric>
+
 #include "bits.h"
 #include "cpu/primitives/tile.h"
 #include "families.h"
@@ -109,6 +112,67 @@ TEST(Tile, has_the_same_bits_for_a_row_alone_and_among_others) {
           ASSERT_TRUE(test::same_bits(one.rank_gx, part(all.rank_gx)));
           ASSERT_TRUE(test::same_bits(one.sorted, part(all.sorted)));
           ASSERT_TRUE(test::same_bits(one.sorted_gx, part(all.sorted_gx)));
+        }
+      }
+    }
+  });
+}
+
+// Rows that steps of equal width tell apart, rows of which some share a step, and rows of which most do,
+// in one tile.
+TEST(Tile, sorts_rows_of_every_spread) {
+  using Draw = test::Draw;
+  const test::Family spreads[] = {
+      {"normal", [](Draw& draw, auto, auto) { return draw.normal(); }},
+      {"reversed", [](Draw&, auto i, auto) { return -0.1 * static_cast<double>(i); }},
+      {"equal", [](Draw&, auto, auto) { return -2.5; }},
+      {"few", [](Draw& draw, auto, auto) { return static_cast<double>(draw.below(7)) - 3; }},
+      {"mostly zeros",
+       [](Draw& draw, auto, auto) { return draw.uniform() < 0.9 ? -0.0 : draw.normal(); }},
+      {"pairs", [](Draw& draw, auto i, auto) { return i % 7 ? draw.normal() : 1 + i * 1e-7; }},
+      {"outlier", [](Draw& draw, auto i, auto n) { return i == n / 2 ? 1e30 : draw.normal(); }},
+      {"all", [](Draw& draw, auto, auto) { return 6e38 * (draw.uniform() - 0.5); }},
+      {"denormal", [](Draw& draw, auto, auto) { return 1e-40 * draw.normal(); }},
+  };
+  test::for_each_target([&] {
+    std::vector<std::ptrdiff_t> lengths = {97, 255, 1000, 1023, kTileLength};
+    for (std::ptrdiff_t n = 1; n <= 72; ++n) lengths.push_back(n);
+    for (const std::ptrdiff_t n : lengths) {
+      for (std::size_t first = 0; first < std::size(spreads); ++first) {
+        for (const int count : {1, tile_rows()}) {
+          std::deque<Guarded<float>> rows;
+          Tile tile{};
+          tile.rows = count;
+          tile.n = n;
+          for (int l = 0; l < count; ++l) {
+            // Where steps do not do for one row, the others must not suffer; else all are of one kind.
+            const auto& family = spreads[n % 2 && l > 0 ? 0 : first];
+            rows.emplace_back(family.row<float>(n));
+          }
+          for (int l = 0; l < count; ++l) {
+            tile.x[static_cast<std::size_t>(l)] = rows[static_cast<std::size_t>(l)].data();
+            tile.sign[static_cast<std::size_t>(l)] = l % 3 ? 1 : -1;
+          }
+          Arena arena;
+          const SortedRows got = sort_rows(tile, arena);
+          for (int l = 0; l < count; ++l) {
+            SCOPED_TRACE(testing::Message() << spreads[first].name << ", n = " << n << ", row " << l
+                                            << " of " << count);
+            const std::vector<float> x = rows[static_cast<std::size_t>(l)].copy();
+            const auto sign = static_cast<float>(tile.sign[static_cast<std::size_t>(l)]);
+            std::vector<std::int32_t> want(x.size());
+            std::iota(want.begin(), want.end(), 0);
+            std::stable_sort(want.begin(), want.end(), [&](std::int32_t a, std::int32_t b) {
+              return sign * x[static_cast<std::size_t>(a)] < sign * x[static_cast<std::size_t>(b)];
+            });
+            for (std::ptrdiff_t j = 0; j < n; ++j) {
+              const std::int32_t element = want[static_cast<std::size_t>(j)];
+              const float value = got.values[j * got.width + l];
+              ASSERT_EQ(got.order[j * got.width + l], element) << "position " << j;
+              ASSERT_EQ(value, sign * x[static_cast<std::size_t>(element)]) << "position " << j;
+              ASSERT_FALSE(value == 0 && std::signbit(value)) << "position " << j;
+            }
+          }
         }
       }
     }

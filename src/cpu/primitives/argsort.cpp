@@ -7,8 +7,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
+#include "cpu/primitives/bucket_sort.h"
 #include "cpu/primitives/ordered_keys.h"
 #include "cpu/primitives/parallel.h"
 #include "cpu/primitives/partition.h"
@@ -123,33 +126,41 @@ void sort_pairs(const double* x, std::ptrdiff_t n, bool negate, double* sorted, 
   });
 }
 
-// Whether the digits of the elements have sorted them.
+// Whether buckets or digits have sorted the elements of a row that is not long; `names` as there.
+template <class T>
+bool sort_near(const T* x, std::ptrdiff_t n, bool negate, const Index* names, double* sorted,
+               Index* order, Arena& arena) {
+  if constexpr (std::is_same_v<T, float>) {
+    if (n >= kLeastBucketed && n <= kMostBucketed &&
+        bucket_sort(x, n, negate, names, sorted, order, arena)) {
+      return true;
+    }
+  }
+  const Arena::Scope scope(arena);
+  const RadixRoom room{arena.take<std::uint32_t>(n), arena.take<std::uint32_t>(n)};
+  return radix_sort(x, n, negate, names, sorted, order, room);
+}
+
+// Whether that has sorted them, a long row by parts.
 template <class T>
 bool sort_by_digits(const T* x, std::ptrdiff_t n, bool negate, double* sorted, Index* order,
                     Arena& arena, int threads) {
   if (n <= (threads > 1 ? kThreadPays : kRadixLength)) {
-    const RadixRoom room{arena.take<std::uint32_t>(n), arena.take<std::uint32_t>(n)};
-    return radix_sort(x, n, negate, nullptr, sorted, order, room);
+    return sort_near(x, n, negate, nullptr, sorted, order, arena);
   }
   const Buckets<T> buckets = cut_by_value(x, n, negate, order, arena, threads);
   if (buckets.begins.empty()) return false;
-  std::ptrdiff_t longest = 0;
-  for (std::ptrdiff_t b = 0; b < buckets.count(); ++b) {
-    if (buckets.size(b) <= kRadixLength) longest = std::max(longest, buckets.size(b));
-  }
-  const std::span<std::uint32_t> rooms = arena.take<std::uint32_t>(2 * threads * longest);
+  std::vector<Arena> arenas(static_cast<std::size_t>(threads));
   parallel_for(buckets.count(), threads, [&](std::ptrdiff_t b, int thread) {
     const std::ptrdiff_t begin = buckets.begins[b];
     const std::ptrdiff_t size = buckets.size(b);
     const T* values = buckets.values.data() + begin;
-    const auto room = static_cast<std::size_t>(longest);
-    const std::size_t at = 2 * static_cast<std::size_t>(thread) * room;
+    Arena& own = arenas[static_cast<std::size_t>(thread)];
+    const Arena::Scope scope(own);
     if (size <= kRadixLength &&
-        radix_sort(values, size, negate, order + begin, sorted + begin, order + begin,
-                   {rooms.subspan(at, room), rooms.subspan(at + room, room)})) {
+        sort_near(values, size, negate, order + begin, sorted + begin, order + begin, own)) {
       return;
     }
-    Arena own;
     std::span<Index> names = own.take<Index>(size);
     std::span<Index> places = own.take<Index>(size);
     std::copy_n(order + begin, size, names.begin());

@@ -1,12 +1,19 @@
-// Blocks are scanned by themselves (block_scan.h) and joined by a scan over their ends.
+// Blocks are scanned by themselves (block_scan.h) and joined by a scan over their ends; of rows of float
+// segments are (segment_scan.h).
 #include "cpu/primitives/decayed_scan.h"
 
+#include <cmath>
 #include <limits>
+#include <type_traits>
+#include <utility>
 
 #include "cpu/primitives/anchored.h"
 #include "cpu/primitives/block_scan.h"
+#include "cpu/primitives/bracket.h"
 #include "cpu/primitives/laplace.h"
 #include "cpu/primitives/parallel.h"
+#include "cpu/primitives/segment_scan.h"
+#include "instantiate.h"
 
 namespace lapsum::cpu {
 namespace {
@@ -171,7 +178,7 @@ class ChunkedScan {
 
   ChunkOfScans finish(const Chunk& chunk) const {
     ChunkOfScans out{chunk.begin, chunk.begin + static_cast<std::ptrdiff_t>(chunk.size),
-                     chunk.decays, std::vector<Scans<0>>(joined_.size() / 2)};
+                     std::vector<Scans<0>>(joined_.size() / 2), chunk.decays};
     for (std::size_t i = 0; i < joined_.size(); ++i) {
       const BlockScan part = chunk.part(joined_, i);
       finish_blocks(chunk.decays, part, 0, chunk.decays.blocks());
@@ -190,6 +197,141 @@ class ChunkedScan {
   std::span<double> rooms_;
   std::vector<BlockScan> scans_;   // to the ends of blocks
   std::vector<BlockScan> joined_;  // from there, with what comes from other blocks
+};
+
+// The same by segments. A chunk has room for its decays and the two directions of every scan; or the
+// whole row has, for one.
+class SegmentedScan {
+ public:
+  SegmentedScan(std::span<const double> sorted, double alpha, std::span<const SideWeights> weights,
+                Arena& arena, int threads)
+      : SegmentedScan(sorted, alpha, weights, arena) {
+    kept_ = chunks_.count() <= kKeptChunks;
+    room_ = (1 + 2 * std::ssize(weights)) * std::min(chunks_.n, chunks_.length);
+    rooms_ = arena.take<double>((kept_ ? chunks_.count() : threads) * room_);
+  }
+  SegmentedScan(std::span<const double> sorted, double alpha, const SideWeights& weights,
+                const OnesTo& to, Arena& arena)
+      : SegmentedScan(sorted, alpha, {&weights, 1}, arena) {
+    to_ = &to;
+  }
+
+  template <class Body>
+  void run(int threads, Body&& body) {
+    parallel_for(chunks_.count(), threads, [&](std::ptrdiff_t c, int thread) {
+      const Chunk chunk(*this, c, thread);
+      fill(chunk);
+      for (std::ptrdiff_t w = 0; w < std::ssize(weights_); ++w) {
+        end(c, w) = sum_segments(part(chunk, w));
+      }
+      pass(chunk);
+    });
+    for (std::ptrdiff_t w = 0; w < std::ssize(weights_); ++w) join(w);
+    parallel_for(chunks_.count(), threads, [&](std::ptrdiff_t c, int thread) {
+      const Chunk chunk(*this, c, thread);
+      if (!kept_) fill(chunk);
+      ChunkOfScans out{chunk.begin, chunk.begin + chunk.size, {}, {}};
+      for (std::ptrdiff_t w = 0; w < std::ssize(weights_); ++w) {
+        double* right = to_ ? to_->right + chunk.begin : chunk.keep + (2 * w + 1) * chunk.size;
+        double* left = to_ ? to_->left + chunk.begin : right + chunk.size;
+        finish_segments(part(chunk, w), end(c, w), right, left);
+        out.scans.push_back({{{{right, chunk.length()}}}, {{{left, chunk.length()}}}});
+      }
+      body(out);
+    });
+  }
+
+ private:
+  SegmentedScan(std::span<const double> sorted, double alpha, std::span<const SideWeights> weights,
+                Arena& arena)
+      : r_(sorted),
+        alpha_(alpha),
+        weights_(weights),
+        chunks_(std::ssize(sorted)),
+        ends_(arena.take<AtSegments>(chunks_.count() * std::ssize(weights))),
+        keeps_(arena.take<Passed>(chunks_.count() * Segments::kCount)) {}
+
+  // What is left of a sum on the way through a segment, and from its last value to the next one.
+  struct Passed {
+    double through, on;
+  };
+
+  struct Chunk {
+    Chunk(const SegmentedScan& all, std::ptrdiff_t c, int thread)
+        : at(c),
+          begin(all.chunks_.begin(c)),
+          size(all.chunks_.end(c) - begin),
+          keep(all.to_ ? all.to_->keep + begin
+                       : all.rooms_.data() + (all.kept_ ? c : thread) * all.room_) {}
+
+    std::size_t length() const { return static_cast<std::size_t>(size); }
+
+    std::ptrdiff_t at, begin, size;
+    double* keep;
+  };
+
+  AtSegments& end(std::ptrdiff_t chunk, std::ptrdiff_t w) const {
+    return ends_[chunk * std::ssize(weights_) + w];
+  }
+
+  SegmentScan part(const Chunk& chunk, std::ptrdiff_t w) const {
+    const SideWeights& of = weights_[static_cast<std::size_t>(w)];
+    const auto from = [&](std::span<const double> all) {
+      return all.empty() ? nullptr : all.data() + chunk.begin;
+    };
+    return {chunk.size, chunk.keep, from(of.right), from(of.left)};
+  }
+
+  void fill(const Chunk& chunk) const {
+    const bool is_last = chunk.begin + chunk.size == std::ssize(r_);
+    keep_to_next(r_.data() + chunk.begin, chunk.size - is_last, alpha_, chunk.keep);
+    if (is_last) chunk.keep[chunk.size - 1] = 0;
+  }
+
+  void pass(const Chunk& chunk) const {
+    const Segments cut(chunk.size);
+    const InAlphas in_alphas(alpha_);
+    const double* r = r_.data() + chunk.begin;
+    for (std::ptrdiff_t s = 0; s < Segments::kCount; ++s) {
+      Passed& passed = keeps_[chunk.at * Segments::kCount + s];
+      if (cut.begin(s) == cut.end(s)) {
+        passed = {1, 1};
+      } else {
+        const std::ptrdiff_t last = cut.end(s) - 1;
+        passed = {std::exp(-in_alphas(r[last] - r[cut.begin(s)])), chunk.keep[last]};
+      }
+    }
+  }
+
+  // From what segments add up to by themselves to what arrives at each.
+  void join(std::ptrdiff_t w) const {
+    const std::ptrdiff_t count = chunks_.count() * Segments::kCount;
+    const auto step = [&](double& at, double arrives, double through) {
+      return std::exchange(at, arrives) + through * arrives;
+    };
+    double arrives = 0;
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+      double& at = end(i / Segments::kCount, w).right[i % Segments::kCount];
+      arrives = keeps_[i].on * step(at, arrives, keeps_[i].through);
+    }
+    arrives = 0;
+    for (std::ptrdiff_t i = count; i-- > 0;) {
+      double& at = end(i / Segments::kCount, w).left[i % Segments::kCount];
+      arrives = step(at, arrives, keeps_[i].through);
+      if (i > 0) arrives *= keeps_[i - 1].on;
+    }
+  }
+
+  std::span<const double> r_;
+  double alpha_;
+  std::span<const SideWeights> weights_;
+  Chunks chunks_;
+  const OnesTo* to_ = nullptr;
+  bool kept_ = true;
+  std::ptrdiff_t room_ = 0;
+  std::span<double> rooms_;
+  std::span<AtSegments> ends_;  // of all segments, for each of the weights
+  std::span<Passed> keeps_;
 };
 
 }  // namespace
@@ -211,10 +353,6 @@ std::span<const double> decays_to_next(const Decays& decays, Arena& arena, int t
   std::span<double> out = arena.take<double>(decays.size());
   for_each_block(decays, threads, [&](std::ptrdiff_t b) { block_to_next(decays, b, out.data()); });
   return out;
-}
-
-void decays_to_next(const Decays& decays, double* out) {
-  for (std::ptrdiff_t b = 0; b < decays.blocks(); ++b) block_to_next(decays, b, out);
 }
 
 template <int Order>
@@ -240,13 +378,39 @@ Scans<Order> scan_both(const Decays& decays, const Weights<Order>& w, Arena& are
   }
 }
 
+template <class T>
 void scan_in_chunks(std::span<const double> sorted, double alpha,
                     std::span<const SideWeights> weights, Arena& arena, int threads,
                     const std::function<void(const ChunkOfScans&)>& body) {
   const Arena::Scope scope(arena);
-  ChunkedScan scan(sorted, alpha, weights, arena, threads);
-  scan.run(arena, threads, body);
+  if constexpr (std::is_same_v<T, float>) {
+    SegmentedScan(sorted, alpha, weights, arena, threads).run(threads, body);
+  } else {
+    ChunkedScan(sorted, alpha, weights, arena, threads).run(arena, threads, body);
+  }
 }
+
+template <class T>
+void scan_ones(std::span<const double> sorted, double alpha, const OnesTo& to, Arena& arena,
+               int threads) {
+  const SideWeights ones[1];
+  if constexpr (std::is_same_v<T, float>) {
+    const Arena::Scope scope(arena);
+    SegmentedScan(sorted, alpha, ones[0], to, arena).run(threads, [](const ChunkOfScans&) {});
+  } else {
+    scan_in_chunks<T>(sorted, alpha, ones, arena, threads, [&](const ChunkOfScans& at) {
+      const Scans<0>& scans = at.scans[0];
+      std::copy(scans.right[0].begin(), scans.right[0].end(), to.right + at.begin);
+      std::copy(scans.left[0].begin(), scans.left[0].end(), to.left + at.begin);
+      for (std::ptrdiff_t b = 0; b < at.decays.blocks(); ++b) {
+        block_to_next(at.decays, b, to.keep + at.begin);
+      }
+    });
+  }
+}
+
+LAPSUM_INSTANTIATE(scan_in_chunks)
+LAPSUM_INSTANTIATE(scan_ones)
 
 template Moments<0> decayed_scan<0>(const Decays&, Toward, const Weights<0>&, Arena&, int);
 template Moments<1> decayed_scan<1>(const Decays&, Toward, const Weights<1>&, Arena&, int);

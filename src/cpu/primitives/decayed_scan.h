@@ -58,22 +58,32 @@ struct SideWeights {
   std::span<const double> right, left;
 };
 
-/// A chunk [begin, end) of a sorted row: its decays, of whose ends `keep` alone is known, and its
-/// scans, one for each of several weights. All count from `begin`.
-struct ChunkOfScans {
-  std::ptrdiff_t begin, end;
-  Decays decays;
-  std::vector<Scans<0>> scans;
+/// Where the scans of ones go, toward the right and toward the left, and the decays to the next value, 0
+/// at the last.
+struct OnesTo {
+  double *right, *left, *keep;
 };
 
-/// Scans of several weights, the same bits, handed to `body` chunk by chunk, by several threads. A
-/// long row needs no memory for what it hands out, and memory costs more than time there: what a chunk
-/// has made is made again when the sums of the chunks around it are known.
+/// T is the type of the row: scans for rows of float are good to 1e-12, and take half the time.
+template <class T>
+void scan_ones(std::span<const double> sorted, double alpha, const OnesTo& to, Arena& arena,
+               int threads);
+
+/// A chunk [begin, end) of a sorted row and its scans, one for each of several weights, which count from
+/// `begin`; and, of a row of double, its decays, of whose ends `keep` alone is known.
+struct ChunkOfScans {
+  std::ptrdiff_t begin, end;
+  std::vector<Scans<0>> scans;
+  Decays decays;
+};
+
+/// Scans of several weights, handed to `body` chunk by chunk, by several threads. A long row needs no
+/// memory for what it hands out, and memory costs more than time there: what a chunk has made is made
+/// again when the sums of the chunks around it are known. Those of a row of double have the bits of
+/// scan_both.
+template <class T>
 void scan_in_chunks(std::span<const double> sorted, double alpha,
                     std::span<const SideWeights> weights, Arena& arena, int threads,
                     const std::function<void(const ChunkOfScans&)>& body);
-
-/// decays_to_next of a chunk, the last one being that to the first value of the next chunk.
-void decays_to_next(const Decays& chunk, double* out);
 
 }  // namespace lapsum::cpu

@@ -1,6 +1,8 @@
 // Highway compiles everything inside HWY_NAMESPACE once per instruction set.
 #include "cpu/primitives/intervals.h"
 
+#include <bit>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/primitives/intervals.cpp"
 #include <hwy/foreach_target.h>
@@ -26,27 +28,91 @@ struct Solved {
   V product, sum, m;
 };
 
-// Where the values next to each root stand; a side without values has the other end of the row.
-struct Neighbours {
-  VI left, right;
+// The entries of arrays of the row next to each root.
+
+// One by one, if every root has values on both sides; lefts[l] on the left.
+class Between {
+ public:
+  HWY_INLINE explicit Between(const std::uint32_t* lefts) : lefts_(lefts) {}
+
+  HWY_INLINE V left(const double* from) const { return gather(D(), from - 1, lefts_); }
+  HWY_INLINE V right(const double* from) const { return gather(D(), from, lefts_); }
+  HWY_INLINE V left_sum(const double* sums) const { return left(sums); }
+  HWY_INLINE V right_sum(const double* sums) const { return right(sums); }
+
+ private:
+  const std::uint32_t* lefts_;
 };
 
-// look_up(array, at) gives the entries of an array of the row.
-template <class LookUp>
-HWY_INLINE Solved solve_with(D d, const SummedRow& row, V k, VI lefts, const Neighbours& next,
-                             LookUp look_up) {
-  const DI di;
-  const auto has_left = hn::RebindMask(d, hn::Gt(lefts, hn::Zero(di)));
-  const auto has_right = hn::RebindMask(d, hn::Lt(lefts, hn::Set(di, row.n)));
+// The same, looked up in two vectors: the neighbours of levels in order fit into them, all but always,
+// and many lanes take longer to gather.
+class Nearby {
+  static constexpr auto kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
+
+ public:
+  HWY_INLINE explicit Nearby(VI lefts)
+      : begin_(hn::GetLane(lefts) - 1), place_(hn::Sub(lefts, hn::Set(DI(), begin_ + 1))) {}
+
+  HWY_INLINE bool fits(std::ptrdiff_t n) const {
+    const auto inside = hn::And(hn::Not(hn::Gt(hn::Zero(DI()), place_)),
+                                hn::Lt(place_, hn::Set(DI(), 2 * kLanes - 1)));
+    return begin_ >= 0 && begin_ + 2 * kLanes <= n && hn::AllTrue(DI(), inside);
+  }
+
+  HWY_INLINE V left(const double* from) const { return look_up(from, place_); }
+  HWY_INLINE V right(const double* from) const {
+    return look_up(from, hn::Add(place_, hn::Set(DI(), 1)));
+  }
+  HWY_INLINE V left_sum(const double* sums) const { return left(sums); }
+  HWY_INLINE V right_sum(const double* sums) const { return right(sums); }
+
+ private:
+  HWY_INLINE V look_up(const double* from, VI place) const {
+    const D d;
+    const VI last = hn::Set(DI(), kLanes - 1);
+    const auto index = hn::IndicesFromVec(d, hn::And(place, last));
+    const V low = hn::TableLookupLanes(hn::LoadU(d, from + begin_), index);
+    const V high = hn::TableLookupLanes(hn::LoadU(d, from + begin_ + kLanes), index);
+    return hn::IfThenElse(hn::RebindMask(d, hn::Gt(place, last)), high, low);
+  }
+
+  std::ptrdiff_t begin_;
+  VI place_;
+};
+
+// A side without values has the other end of the row, and the sum 0.
+class Anywhere {
+ public:
+  HWY_INLINE Anywhere(VI lefts, std::ptrdiff_t n)
+      : has_left_(hn::RebindMask(D(), hn::Gt(lefts, hn::Zero(DI())))),
+        has_right_(hn::RebindMask(D(), hn::Lt(lefts, hn::Set(DI(), n)))),
+        left_(hn::Max(hn::Sub(lefts, hn::Set(DI(), 1)), hn::Zero(DI()))),
+        right_(hn::Min(lefts, hn::Set(DI(), n - 1))) {}
+
+  HWY_INLINE V left(const double* from) const { return gather(D(), from, left_); }
+  HWY_INLINE V right(const double* from) const { return gather(D(), from, right_); }
+  HWY_INLINE V left_sum(const double* sums) const {
+    return hn::IfThenElseZero(has_left_, left(sums));
+  }
+  HWY_INLINE V right_sum(const double* sums) const {
+    return hn::IfThenElseZero(has_right_, right(sums));
+  }
+
+ private:
+  hn::Mask<D> has_left_, has_right_;
+  VI left_, right_;
+};
+
+template <class Next>
+HWY_INLINE Solved solve_with(D d, const SummedRow& row, V k, VI lefts, const Next& next) {
   const V excess = hn::Sub(k, to_doubles(lefts));
   const auto to_right = hn::Gt(excess, hn::Zero(d));
-  const VI near_at = hn::IfThenElse(hn::RebindMask(di, to_right), next.right, next.left);
-  const V left = hn::IfThenElseZero(has_left, look_up(row.before, next.left));
-  const V right = hn::IfThenElseZero(has_right, look_up(row.behind, next.right));
-  const V product = hn::Mul(hn::Mul(left, right), look_up(row.keep, next.left));
+  const V left = next.left_sum(row.before);
+  const V right = next.right_sum(row.behind);
+  const V product = hn::Mul(hn::Mul(left, right), next.left(row.keep));
   const V e = hn::Abs(excess);
   const V m = hn::Sqrt(hn::MulAdd(e, e, product));
-  return {look_up(row.r, near_at),
+  return {hn::IfThenElse(to_right, next.right(row.r), next.left(row.r)),
           hn::IfThenElse(to_right, right, left),
           hn::IfThenElse(to_right, left, right),
           to_right,
@@ -55,53 +121,50 @@ HWY_INLINE Solved solve_with(D d, const SummedRow& row, V k, VI lefts, const Nei
           m};
 }
 
-HWY_INLINE Solved solve(D d, const SummedRow& row, V k, VI lefts) {
-  const DI di;
-  const Neighbours next{hn::Max(hn::Sub(lefts, hn::Set(di, 1)), hn::Zero(di)),
-                        hn::Min(lefts, hn::Set(di, row.n - 1))};
-  constexpr auto kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(D()));
-  if constexpr (kLanes >= 4) {
-    // Levels in order have neighbours that fit into two vectors, all but always. To look them up
-    // there takes less than to gather them.
-    const std::ptrdiff_t begin = hn::GetLane(next.left);
-    const VI first = hn::Set(di, begin);
-    const VI last = hn::Set(di, begin + 2 * kLanes - 1);
-    const auto near = hn::And(hn::Not(hn::Gt(first, next.left)), hn::Not(hn::Gt(next.right, last)));
-    if (begin + 2 * kLanes <= row.n && hn::AllTrue(di, near)) {
-      return solve_with(d, row, k, lefts, next, [&](const double* from, VI at) HWY_ATTR {
-        const VI place = hn::Sub(at, first);
-        const auto index = hn::IndicesFromVec(d, hn::And(place, hn::Set(di, kLanes - 1)));
-        const V low = hn::TableLookupLanes(hn::LoadU(d, from + begin), index);
-        const V high = hn::TableLookupLanes(hn::LoadU(d, from + begin + kLanes), index);
-        return hn::IfThenElse(hn::RebindMask(d, hn::Gt(place, hn::Set(di, kLanes - 1))), high, low);
-      });
-    }
+// `between` says that every root has values on both sides.
+HWY_INLINE Solved solve(D d, const SummedRow& row, V k, const std::uint32_t* lefts_at,
+                        bool between) {
+  const auto wide =
+      hn::PromoteTo(hn::RebindToUnsigned<D>(), hn::LoadU(hn::Rebind<std::uint32_t, D>(), lefts_at));
+  const VI lefts = hn::BitCast(DI(), wide);
+  if constexpr (hn::MaxLanes(D()) >= 8) {
+    const Nearby nearby(lefts);
+    if (nearby.fits(row.n)) return solve_with(d, row, k, lefts, nearby);
+  } else {
+    if (between) return solve_with(d, row, k, lefts, Between(lefts_at));
   }
-  return solve_with(d, row, k, lefts, next,
-                    [&](const double* from, VI at) HWY_ATTR { return gather(d, from, at); });
+  return solve_with(d, row, k, lefts, Anywhere(lefts, row.n));
 }
 
-// body(k, lefts, i) for the vectors of levels, and for a padded copy of the last ones.
+// body(k, lefts, i, count) for the vectors of levels, and for a copy of the last ones, padded with the
+// first of them.
 template <class Body>
 HWY_INLINE void for_each_vector(const LevelsAt& levels, Body body) {
   const D d;
-  const DI di;
-  const hn::Rebind<std::uint32_t, D> d32;
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   std::ptrdiff_t i = 0;
   for (; i + lanes <= levels.count; i += lanes) {
-    const auto lefts =
-        hn::BitCast(di, hn::PromoteTo(hn::RebindToUnsigned<D>(), hn::LoadU(d32, levels.lefts + i)));
-    body(hn::LoadU(d, levels.k + i), lefts, i, lanes);
+    body(hn::LoadU(d, levels.k + i), levels.lefts + i, i, lanes);
   }
   if (i == levels.count) return;
-  HWY_ALIGN double k[hn::MaxLanes(D())] = {};
-  HWY_ALIGN std::int64_t lefts[hn::MaxLanes(D())] = {};
-  for (std::ptrdiff_t l = 0; l < levels.count - i; ++l) {
-    k[l] = levels.k[i + l];
-    lefts[l] = levels.lefts[i + l];
+  HWY_ALIGN double k[hn::MaxLanes(D())];
+  HWY_ALIGN std::uint32_t lefts[hn::MaxLanes(D())];
+  for (std::ptrdiff_t l = 0; l < lanes; ++l) {
+    const std::ptrdiff_t t = i + l < levels.count ? i + l : i;
+    k[l] = levels.k[t];
+    lefts[l] = levels.lefts[t];
   }
-  body(hn::Load(d, k), hn::Load(di, lefts), i, levels.count - i);
+  body(hn::Load(d, k), lefts, i, levels.count - i);
+}
+
+// Whether every level has values on both sides.
+HWY_INLINE bool lie_between(const LevelsAt& levels, std::ptrdiff_t n) {
+  std::uint32_t least = levels.lefts[0], most = least;
+  for (std::ptrdiff_t i = 1; i < levels.count; ++i) {
+    least = HWY_MIN(least, levels.lefts[i]);
+    most = HWY_MAX(most, levels.lefts[i]);
+  }
+  return least > 0 && static_cast<std::ptrdiff_t>(most) < n;
 }
 
 HWY_INLINE void store(D d, V v, std::ptrdiff_t count, double* to) {
@@ -121,7 +184,7 @@ void first_levels_beyond_all(const SummedRow& row, double level, std::int32_t* f
   const auto at = [&](V before, V behind, std::ptrdiff_t j) HWY_ATTR {
     const V lag = hn::Sub(hn::Mul(half, hn::Sub(behind, before)), shift);
     const V next = hn::Add(hn::Iota(d, static_cast<double>(j + 1)), hn::Floor(lag));
-    return hn::DemoteTo(d32, next);
+    return hn::DemoteTo(d32, hn::Max(next, hn::Zero(d)));
   };
   std::ptrdiff_t j = 0;
   for (; j + lanes <= row.n; j += lanes) {
@@ -138,9 +201,37 @@ void first_levels_beyond_all(const SummedRow& row, double level, std::int32_t* f
   for (std::ptrdiff_t l = 0; l < row.n - j; ++l) first[j + l] = to[l];
 }
 
+void keep_greatest_all(std::uint32_t* numbers, std::ptrdiff_t n) {
+  const hn::ScalableTag<std::uint32_t> d;
+  constexpr auto kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(d));
+  using Indices = decltype(hn::SetTableIndices(d, static_cast<const std::uint32_t*>(nullptr)));
+  constexpr int kSteps = std::countr_zero(static_cast<unsigned>(kLanes));
+  Indices behind[kSteps + 1];
+  for (int i = 0; i <= kSteps; ++i) {
+    HWY_ALIGN std::uint32_t from[kLanes];
+    for (std::ptrdiff_t l = 0; l < kLanes; ++l) {
+      const std::ptrdiff_t seen = i == kSteps ? kLanes - 1 : HWY_MAX(0, l - (1 << i));
+      from[l] = static_cast<std::uint32_t>(seen);
+    }
+    behind[i] = hn::SetTableIndices(d, from);
+  }
+  auto most = hn::Zero(d);
+  std::ptrdiff_t t = 0;
+  for (; t + kLanes <= n; t += kLanes) {
+    auto v = hn::LoadU(d, numbers + t);
+    for (int i = 0; i < kSteps; ++i) v = hn::Max(v, hn::TableLookupLanes(v, behind[i]));
+    v = hn::Max(v, most);
+    hn::StoreU(v, d, numbers + t);
+    most = hn::TableLookupLanes(v, behind[kSteps]);
+  }
+  for (std::uint32_t last = hn::GetLane(most); t < n; ++t) {
+    numbers[t] = last = HWY_MAX(last, numbers[t]);
+  }
+}
+
 // The roots of a few levels are begun before the logarithm of the first is taken: in one loop each
 // would be waited for.
-template <bool kRoots, bool kWeights>
+template <class T, bool kRoots, bool kWeights>
 HWY_INLINE void solve_in(const SummedRow& row, const LevelsAt& levels, const RootsTo& roots,
                          const WeightsTo& weights) {
   const D d;
@@ -151,8 +242,10 @@ HWY_INLINE void solve_in(const SummedRow& row, const LevelsAt& levels, const Roo
   for (std::ptrdiff_t begin = 0; begin < levels.count; begin += kStrip) {
     const LevelsAt strip{levels.k + begin, levels.lefts + begin,
                          HWY_MIN(levels.count - begin, kStrip)};
-    for_each_vector(strip, [&](V k, VI lefts, std::ptrdiff_t i, std::ptrdiff_t count) HWY_ATTR {
-      const Solved at = solve(d, row, k, lefts);
+    const bool between = lie_between(strip, row.n);
+    for_each_vector(strip, [&](V k, const std::uint32_t* lefts, std::ptrdiff_t i,
+                               std::ptrdiff_t count) HWY_ATTR {
+      const Solved at = solve(d, row, k, lefts, between);
       if constexpr (kRoots) {
         store(d, at.near_value, count, roots.anchor + begin + i);
         hn::Store(at.sum, d, sum + i);
@@ -169,7 +262,7 @@ HWY_INLINE void solve_in(const SummedRow& row, const LevelsAt& levels, const Roo
     });
     if constexpr (kRoots) {
       for (std::ptrdiff_t i = 0; i < strip.count; i += kLanes) {
-        const V away = log_ratio<double>(hn::Load(d, sum + i), hn::Load(d, near_sum + i));
+        const V away = log_ratio<T>(hn::Load(d, sum + i), hn::Load(d, near_sum + i));
         store(d, hn::Mul(hn::Load(d, unit + i), away), HWY_MIN(strip.count - i, kLanes),
               roots.offset + begin + i);
       }
@@ -177,15 +270,18 @@ HWY_INLINE void solve_in(const SummedRow& row, const LevelsAt& levels, const Roo
   }
 }
 
-void solve_roots_all(const SummedRow& row, const LevelsAt& levels, const RootsTo& to) {
-  solve_in<true, false>(row, levels, to, {});
+void solve_roots_float(const SummedRow& row, const LevelsAt& levels, const RootsTo& to) {
+  solve_in<float, true, false>(row, levels, to, {});
+}
+void solve_roots_double(const SummedRow& row, const LevelsAt& levels, const RootsTo& to) {
+  solve_in<double, true, false>(row, levels, to, {});
 }
 void solve_weights_all(const SummedRow& row, const LevelsAt& levels, const WeightsTo& to) {
-  solve_in<false, true>(row, levels, {}, to);
+  solve_in<double, false, true>(row, levels, {}, to);
 }
 void solve_both_all(const SummedRow& row, const LevelsAt& levels, const RootsTo& roots,
                     const WeightsTo& weights) {
-  solve_in<true, true>(row, levels, roots, weights);
+  solve_in<double, true, true>(row, levels, roots, weights);
 }
 
 }  // namespace lapsum::cpu::HWY_NAMESPACE
@@ -194,7 +290,9 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace lapsum::cpu {
 HWY_EXPORT(first_levels_beyond_all);
-HWY_EXPORT(solve_roots_all);
+HWY_EXPORT(keep_greatest_all);
+HWY_EXPORT(solve_roots_float);
+HWY_EXPORT(solve_roots_double);
 HWY_EXPORT(solve_weights_all);
 HWY_EXPORT(solve_both_all);
 
@@ -202,8 +300,17 @@ void first_levels_beyond(const SummedRow& row, double level, std::int32_t* first
   HWY_DYNAMIC_DISPATCH(first_levels_beyond_all)(row, level, first);
 }
 
-void solve_roots(const SummedRow& row, const LevelsAt& levels, const RootsTo& to) {
-  HWY_DYNAMIC_DISPATCH(solve_roots_all)(row, levels, to);
+void keep_greatest(std::uint32_t* numbers, std::ptrdiff_t n) {
+  HWY_DYNAMIC_DISPATCH(keep_greatest_all)(numbers, n);
+}
+
+template <>
+void solve_roots<float>(const SummedRow& row, const LevelsAt& levels, const RootsTo& to) {
+  HWY_DYNAMIC_DISPATCH(solve_roots_float)(row, levels, to);
+}
+template <>
+void solve_roots<double>(const SummedRow& row, const LevelsAt& levels, const RootsTo& to) {
+  HWY_DYNAMIC_DISPATCH(solve_roots_double)(row, levels, to);
 }
 
 void solve_weights(const SummedRow& row, const LevelsAt& levels, const WeightsTo& to) {

@@ -24,8 +24,11 @@ struct LevelsAt {
 };
 
 /// first[j] = the first of the levels `level`, level + 1, ... that lies beyond value j, counted from
-/// 0; negative where earlier ones would.
+/// 0.
 void first_levels_beyond(const SummedRow& row, double level, std::int32_t* first);
+
+/// Every number becomes the greatest of those up to it.
+void keep_greatest(std::uint32_t* numbers, std::ptrdiff_t n);
 
 /// Below this excess, all but an integer, math::solve_interval must be asked if the decay between the
 /// neighbours is below this too.
@@ -43,6 +46,8 @@ struct WeightsTo {
   double* total;
 };
 
+/// T is the type of the row: offsets of rows of float are good to 1e-9 of alpha.
+template <class T>
 void solve_roots(const SummedRow& row, const LevelsAt& levels, const RootsTo& to);
 void solve_weights(const SummedRow& row, const LevelsAt& levels, const WeightsTo& to);
 /// Both at once.

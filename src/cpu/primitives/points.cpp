@@ -10,6 +10,7 @@
 #include "cpu/primitives/laplace.h"
 #include "cpu/primitives/parallel.h"
 #include "cpu/primitives/walk.h"
+#include "instantiate.h"
 #include "math/interval.h"
 
 namespace lapsum::cpu {
@@ -52,25 +53,35 @@ Located locate_levels(const SummedRow& row, const RowLevels& k, std::span<Index>
     return {lefts, false, false};
   }
   for_each_chunk(m, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    std::fill(lefts.begin() + begin, lefts.begin() + end, Index{0});
     std::ptrdiff_t j = last_beyond(row.n, [&](std::ptrdiff_t i) { return beyond(begin, i); }) + 1;
-    lefts[begin] = static_cast<Index>(j);
-    constexpr std::ptrdiff_t kBlock = 256;
+    Index* const marked = lefts.data() + begin;
     const auto last = static_cast<std::int32_t>(end - begin);
+    std::int32_t cleared = 0;
+    const auto clear_below = [&](std::int32_t level) {
+      for (; cleared < level; ++cleared) marked[cleared] = 0;
+    };
+    clear_below(1);
+    marked[0] = static_cast<Index>(j);
     for (std::int32_t next = 0; j < row.n && next < last;) {
+      constexpr std::ptrdiff_t kBlock = 256;
       std::int32_t first[kBlock];
       const std::ptrdiff_t count = std::min(kBlock, row.n - j);
       const SummedRow part{row.r + j,      row.keep + j, row.before + j,
                            row.behind + j, count,        row.alpha};
       first_levels_beyond(part, k[begin] - static_cast<double>(j), first);
-      for (std::ptrdiff_t i = 0; i < count; ++i) {
-        next = std::max(first[i], 0);
-        if (next >= last) break;
-        lefts[begin + next] = static_cast<Index>(++j);
+      for (std::ptrdiff_t i = 0; i < count; ++i) next = std::max(next, first[i]);
+      const auto is_outside = [&](std::int32_t level) { return level >= last; };
+      const std::ptrdiff_t inside =
+          next < last ? count : std::find_if(first, first + count, is_outside) - first;
+      clear_below(std::min(next + 1, last));
+      const auto before = static_cast<Index>(j + 1);
+      for (std::ptrdiff_t i = 0; i < inside; ++i) {
+        marked[first[i]] = before + static_cast<Index>(i);
       }
+      j += inside;
     }
-    Index most = 0;
-    for (std::ptrdiff_t t = begin; t < end; ++t) lefts[t] = most = std::max(most, lefts[t]);
+    clear_below(last);
+    keep_greatest(lefts.data() + begin, end - begin);
   });
   if (m == 0) return {lefts, true, true};
   const double front = k[0], back = k[m - 1];
@@ -88,18 +99,13 @@ SummedRow summed(const Decays& decays, const Scans<0>& ones, Arena& arena, int t
           ones.left[0].data(), decays.size(), decays.alpha};
 }
 
+template <class T>
 SummedRow summed(std::span<const double> sorted, double alpha, Arena& arena, int threads) {
   const std::ptrdiff_t n = std::ssize(sorted);
-  std::span<double> keep = arena.take<double>(n);
-  std::span<double> before = arena.take<double>(n);
-  std::span<double> behind = arena.take<double>(n);
-  const SideWeights ones[1];
-  scan_in_chunks(sorted, alpha, ones, arena, threads, [&](const ChunkOfScans& at) {
-    std::copy(at.scans[0].right[0].begin(), at.scans[0].right[0].end(), before.begin() + at.begin);
-    std::copy(at.scans[0].left[0].begin(), at.scans[0].left[0].end(), behind.begin() + at.begin);
-    decays_to_next(at.decays, keep.data() + at.begin);
-  });
-  return {sorted.data(), keep.data(), before.data(), behind.data(), n, alpha};
+  const auto room = [&] { return arena.take<double>(n).data(); };
+  const OnesTo to{room(), room(), room()};
+  scan_ones<T>(sorted, alpha, to, arena, threads);
+  return {sorted.data(), to.keep, to.right, to.left, n, alpha};
 }
 
 constexpr std::ptrdiff_t kLevelBlock = 128;
@@ -143,14 +149,14 @@ void mend(const SummedRow& row, const RowLevels& k, const Located& at, int threa
 Threshold limit(double k) { return {std::isnan(k) ? kNaN : k > 0 ? kInf : -kInf, 0}; }
 
 // write(t, anchors, offsets) for blocks of levels, and again for one of them where that is mended.
-template <class Write>
+template <class T, class Write>
 void solve_thresholds(const SummedRow& row, const RowLevels& k, const Located& at, int threads,
                       Write&& write) {
   for_each_level_block(row, k, at, threads, [&](const LevelsAt& levels, std::ptrdiff_t begin) {
     double anchor[kLevelBlock];
     double offset[kLevelBlock];
     const auto count = static_cast<std::size_t>(levels.count);
-    solve_roots(row, levels, {anchor, offset});
+    solve_roots<T>(row, levels, {anchor, offset});
     write(begin, std::span<const double>(anchor, count), std::span<const double>(offset, count));
   });
   const auto write_one = [&](std::ptrdiff_t t, const Threshold& b) {
@@ -278,12 +284,13 @@ std::span<const Point> root_points(const Decays& decays, const Roots& roots, Are
   return points;
 }
 
+template <class T>
 void level_values(std::span<const double> sorted, double alpha, const RowLevels& k, Arena& arena,
                   int threads, const std::function<void(std::ptrdiff_t, std::span<double>)>& body) {
   const Arena::Scope scope(arena);
-  const SummedRow row = summed(sorted, alpha, arena, threads);
+  const SummedRow row = summed<T>(sorted, alpha, arena, threads);
   const Located at = locate_levels(row, k, arena.take<Index>(k.size()), arena, threads);
-  solve_thresholds(
+  solve_thresholds<T>(
       row, k, at, threads,
       [&](std::ptrdiff_t t, std::span<const double> anchor, std::span<const double> offset) {
         double values[kLevelBlock];
@@ -292,11 +299,12 @@ void level_values(std::span<const double> sorted, double alpha, const RowLevels&
       });
 }
 
+template <class T>
 RootWeights level_weights(std::span<const double> sorted, double alpha, const RowLevels& k,
                           Arena& arena, int threads) {
   const WeightsRoom to(k.size(), arena);
   const Arena::Scope scope(arena);
-  const SummedRow row = summed(sorted, alpha, arena, threads);
+  const SummedRow row = summed<T>(sorted, alpha, arena, threads);
   const Located at = locate_levels(row, k, to.lefts, arena, threads);
   for_each_level_block(row, k, at, threads, [&](const LevelsAt& levels, std::ptrdiff_t begin) {
     solve_weights(row, levels, to.from(begin));
@@ -307,6 +315,7 @@ RootWeights level_weights(std::span<const double> sorted, double alpha, const Ro
   return to.weights(at);
 }
 
+template <class T>
 void scatter(std::span<const double> sorted, double alpha, const RootWeights& roots,
              std::span<const double> u, Arena& arena, int threads,
              const std::function<void(const ChunkOfScans&)>& body) {
@@ -342,7 +351,7 @@ void scatter(std::span<const double> sorted, double alpha, const RootWeights& ro
   }
   const auto size = static_cast<std::size_t>(n);
   const SideWeights weights[] = {{at_right.first(size), at_left.last(size)}};
-  scan_in_chunks(sorted, alpha, weights, arena, threads, body);
+  scan_in_chunks<T>(sorted, alpha, weights, arena, threads, body);
 }
 
 template <int Order>
@@ -376,6 +385,15 @@ Scans<Order> scatter(const Decays& decays, std::span<const Point> points, std::s
           decayed_scan<Order>(decays, Toward::left, left, arena, threads)};
 }
 
+LAPSUM_INSTANTIATE(level_values)
+LAPSUM_INSTANTIATE(level_weights)
+#define LAPSUM_SCATTER(T)                                                       \
+  template void scatter<T>(std::span<const double>, double, const RootWeights&, \
+                           std::span<const double>, Arena&, int,                \
+                           const std::function<void(const ChunkOfScans&)>&);
+LAPSUM_SCATTER(float)
+LAPSUM_SCATTER(double)
+#undef LAPSUM_SCATTER
 template Scans<0> scatter<0>(const Decays&, std::span<const Point>, std::span<const double>, Arena&,
                              int);
 template Scans<1> scatter<1>(const Decays&, std::span<const Point>, std::span<const double>, Arena&,

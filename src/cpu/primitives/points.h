@@ -85,11 +85,13 @@ std::span<const Point> root_points(const Decays& decays, const Roots& roots, Are
                                    int threads);
 
 /// The roots alone, each as one number: body(t, values) for those from t on, by several threads, all
-/// of them once and some once more, with what counts.
+/// of them once and some once more, with what counts. T is the type of the row.
+template <class T>
 void level_values(std::span<const double> sorted, double alpha, const RowLevels& k, Arena& arena,
                   int threads, const std::function<void(std::ptrdiff_t, std::span<double>)>& body);
 
 /// The weights alone.
+template <class T>
 RootWeights level_weights(std::span<const double> sorted, double alpha, const RowLevels& k,
                           Arena& arena, int threads);
 
@@ -101,6 +103,7 @@ inline double gather(const Scans<0>& scans, const RootWeights& roots, std::ptrdi
 }
 
 /// sum_t u_t q_t at every value, chunk by chunk: what the roots left of it bring, and those right.
+template <class T>
 void scatter(std::span<const double> sorted, double alpha, const RootWeights& roots,
              std::span<const double> u, Arena& arena, int threads,
              const std::function<void(const ChunkOfScans&)>& body);

@@ -423,6 +423,11 @@ HWY_INLINE void for_each_part(const Tile& tile, Arena& arena, bool with_order, W
   }
 }
 
+SortedRows sort_rows_all(const Tile& tile, Arena& arena) {
+  const SortedTile sorted(tile, arena, true);
+  return {sorted.rows, sorted.values, sorted.order};
+}
+
 int tile_rows_all() { return static_cast<int>(float_lanes()); }
 
 void rank_tile_all(const Tile& tile, const Tile::To& rank, Arena& arena) {
@@ -453,12 +458,17 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace lapsum::cpu {
 HWY_EXPORT(tile_rows_all);
+HWY_EXPORT(sort_rows_all);
 HWY_EXPORT(rank_tile_all);
 HWY_EXPORT(rank_tile_vjp_all);
 HWY_EXPORT(sort_tile_all);
 HWY_EXPORT(sort_tile_vjp_all);
 
 int tile_rows() { return HWY_DYNAMIC_DISPATCH(tile_rows_all)(); }
+
+SortedRows sort_rows(const Tile& tile, Arena& arena) {
+  return HWY_DYNAMIC_DISPATCH(sort_rows_all)(tile, arena);
+}
 
 void rank_tile(const Tile& tile, const Tile::To& rank, Arena& arena) {
   HWY_DYNAMIC_DISPATCH(rank_tile_all)(tile, rank, arena);

@@ -32,6 +32,16 @@ struct Tile {
   PerLane alpha;  ///< positive
 };
 
+/// The rows of a tile, each in ascending order of sign * x: entry j * width + l is position j of row l.
+struct SortedRows {
+  std::ptrdiff_t width;
+  const float* values;        ///< of sign * x, without -0
+  const std::int32_t* order;  ///< the element of the row that stands there, ties as in the row
+};
+
+/// In memory of the arena. n in [1, kTileLength]; alpha is not looked at.
+SortedRows sort_rows(const Tile& tile, Arena& arena);
+
 /// soft_rank and soft_sort of a tile, and their gradients in x. n in [1, kTileLength].
 void rank_tile(const Tile& tile, const Tile::To& rank, Arena& arena);
 void rank_tile_vjp(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena);
