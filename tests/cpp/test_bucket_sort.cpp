@@ -36,7 +36,7 @@ Result sort_named(const std::vector<float>& x, bool negate) {
 
 TEST(BucketSort, takes_rows_that_spread) {
   test::for_each_target([] {
-    for (const char* name : {"normal", "ties", "sorted", "reversed", "far from 0"}) {
+    for (const char* name : {"normal", "ties", "sorted", "reversed"}) {
       for (const std::ptrdiff_t n : {63, 513, 6143, 6145, 10450, 65536}) {
         for (const bool negate : {false, true}) {
           SCOPED_TRACE(testing::Message() << name << ", n = " << n << ", negate = " << negate);

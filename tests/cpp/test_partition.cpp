@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cpu/primitives/partition.h"
+#include "families.h"
 #include "guarded.h"
 #include "targets.h"
 
@@ -77,6 +78,44 @@ TYPED_TEST(Partition, cuts_into_parts_of_about_the_same_length) {
       }
     }
   }
+}
+
+template <class T>
+class TakeBetween : public testing::Test {};
+using Elements = testing::Types<float, double>;
+TYPED_TEST_SUITE(TakeBetween, Elements);
+
+TYPED_TEST(TakeBetween, takes_elements_in_their_order) {
+  using T = TypeParam;
+  constexpr T kInf = std::numeric_limits<T>::infinity();
+  test::for_each_target([&] {
+    for (const std::ptrdiff_t n : {0, 1, 3, 7, 8, 9, 16, 17, 1000}) {
+      std::vector<T> x;
+      for (const double v : test::Draw(static_cast<unsigned>(n)).normals(n)) {
+        x.push_back(static_cast<T>(std::round(4 * v) / 4));
+      }
+      test::Guarded<T> row(x);
+      for (const T sign : {T(-1), T(1)}) {
+        for (const auto& [low, high] : {std::pair{-kInf, kInf}, std::pair{T(-0.5), T(0.25)},
+                                        std::pair{-kInf, T(0)}, std::pair{T(0.5), kInf}}) {
+          test::Guarded<T> values(n + kTakenRoom);
+          test::Guarded<std::uint32_t> names(n + kTakenRoom);
+          const Taken got =
+              take_between(row.data(), n, sign, low, high, values.data(), names.data());
+          Taken want{0, 0};
+          for (std::size_t i = 0; i < x.size(); ++i) {
+            want.below += sign * x[i] < low;
+            if (!(sign * x[i] >= low && sign * x[i] < high)) continue;
+            ASSERT_EQ(values[want.count], x[i]);
+            ASSERT_EQ(names[want.count], i);
+            ++want.count;
+          }
+          EXPECT_EQ(got.below, want.below);
+          EXPECT_EQ(got.count, want.count);
+        }
+      }
+    }
+  });
 }
 
 }  // namespace

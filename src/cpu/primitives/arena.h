@@ -29,7 +29,16 @@ class Arena {
   std::size_t bytes() const {
     std::size_t sum = 0;
     for (const Buffer& buffer : buffers_) sum += buffer.bytes;
+    for (const Arena& part : parts_) sum += part.bytes();
     return sum;
+  }
+
+  /// Arenas of their own for so many threads that work on one row; they are kept with this one, and
+  /// whoever takes from them gives it back.
+  std::span<Arena> for_threads(int threads) {
+    const auto count = static_cast<std::size_t>(threads);
+    if (parts_.size() < count) parts_.resize(count);
+    return {parts_.data(), count};
   }
 
   /// An uninitialised span of n elements of a trivial type, valid until the end of the scope.
@@ -58,6 +67,7 @@ class Arena {
     std::size_t bytes = 0;
   };
   std::vector<Buffer> buffers_;
+  std::vector<Arena> parts_;
   std::size_t used_ = 0;
 };
 

@@ -1,17 +1,19 @@
-// Where the order is wanted, elements are sorted by their digits, a long row in buckets that threads
-// share. What that cannot do is compared: values are mapped to unsigned keys of the same order, which
+// Where the order is wanted, elements are sorted by their digits, a long row in buckets, each thread a
+// part of the values. What that cannot do is compared: values are mapped to unsigned keys of the same order, which
 // Highway sorts, each thread a part of them; a key and its index share one 64-bit number.
 #include "cpu/primitives/argsort.h"
 
 #include <hwy/contrib/sort/vqsort.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <limits>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include "cpu/primitives/bucket_sort.h"
+#include "cpu/primitives/digits.h"
 #include "cpu/primitives/ordered_keys.h"
 #include "cpu/primitives/parallel.h"
 #include "cpu/primitives/partition.h"
@@ -141,33 +143,57 @@ bool sort_near(const T* x, std::ptrdiff_t n, bool negate, const Index* names, do
   return radix_sort(x, n, negate, names, sorted, order, room);
 }
 
-// Whether that has sorted them, a long row by parts.
+// The same for any row of finite values, always: by comparing, where nothing else does.
 template <class T>
-bool sort_by_digits(const T* x, std::ptrdiff_t n, bool negate, double* sorted, Index* order,
-                    Arena& arena, int threads) {
-  if (n <= (threads > 1 ? kThreadPays : kRadixLength)) {
-    return sort_near(x, n, negate, nullptr, sorted, order, arena);
+void sort_finite(const T* x, std::ptrdiff_t n, bool negate, const Index* names, double* sorted,
+                 Index* order, Arena& arena) {
+  const Arena::Scope scope(arena);
+  if (n <= kRadixLength) {
+    if (sort_near(x, n, negate, names, sorted, order, arena)) return;
+  } else if (const Buckets<T> buckets = cut_by_value(x, n, negate, names, order, arena);
+             !buckets.begins.empty()) {
+    for (std::ptrdiff_t b = 0; b < buckets.count(); ++b) {
+      const std::ptrdiff_t begin = buckets.begins[b];
+      sort_finite(buckets.values.data() + begin, buckets.size(b), negate, order + begin,
+                  sorted + begin, order + begin, arena);
+    }
+    return;
   }
-  const Buckets<T> buckets = cut_by_value(x, n, negate, order, arena, threads);
-  if (buckets.begins.empty()) return false;
-  std::vector<Arena> arenas(static_cast<std::size_t>(threads));
-  parallel_for(buckets.count(), threads, [&](std::ptrdiff_t b, int thread) {
-    const std::ptrdiff_t begin = buckets.begins[b];
-    const std::ptrdiff_t size = buckets.size(b);
-    const T* values = buckets.values.data() + begin;
+  std::span<Index> places = arena.take<Index>(n);
+  sort_pairs(x, n, negate, sorted, places.data(), arena, 1);
+  if (!names) {
+    std::copy(places.begin(), places.end(), order);
+    return;
+  }
+  std::span<Index> given = arena.take<Index>(n);
+  std::copy_n(names, n, given.begin());
+  for (std::ptrdiff_t i = 0; i < n; ++i) order[i] = given[places[i]];
+}
+
+// The same by several threads: each takes the values between two of a sample, from all of the row, so
+// that none writes where another one reads.
+template <class T>
+void sort_finite(const T* x, std::ptrdiff_t n, bool negate, double* sorted, Index* order,
+                 Arena& arena, int threads) {
+  constexpr T kInf = std::numeric_limits<T>::infinity();
+  const T sign = negate ? T(-1) : T(1);
+  std::array<T, 512> sample;
+  const std::ptrdiff_t step = n / std::ssize(sample);
+  for (std::size_t i = 0; i < sample.size(); ++i) sample[i] = sign * x[step * std::ptrdiff_t(i)];
+  std::sort(sample.begin(), sample.end());
+  const auto cut = [&](std::ptrdiff_t p) {
+    if (p == 0) return -kInf;
+    return p == threads ? kInf : sample[sample.size() * static_cast<std::size_t>(p) / threads];
+  };
+  const std::span<Arena> arenas = arena.for_threads(threads);
+  parallel_for(threads, threads, [&](std::ptrdiff_t p, int thread) {
     Arena& own = arenas[static_cast<std::size_t>(thread)];
     const Arena::Scope scope(own);
-    if (size <= kRadixLength &&
-        sort_near(values, size, negate, order + begin, sorted + begin, order + begin, own)) {
-      return;
-    }
-    std::span<Index> names = own.take<Index>(size);
-    std::span<Index> places = own.take<Index>(size);
-    std::copy_n(order + begin, size, names.begin());
-    sort_pairs(values, size, negate, sorted + begin, places.data(), own, 1);
-    for (std::ptrdiff_t i = 0; i < size; ++i) order[begin + i] = names[places[i]];
+    T* const values = own.take<T>(n + kTakenRoom).data();
+    Index* const names = own.take<Index>(n + kTakenRoom).data();
+    const auto [below, count] = take_between(x, n, sign, cut(p), cut(p + 1), values, names);
+    sort_finite(values, count, negate, names, sorted + below, order + below, own);
   });
-  return true;
 }
 
 }  // namespace
@@ -178,12 +204,14 @@ void argsort(const T* x, std::ptrdiff_t n, bool negate, double* sorted, Index* o
   const Arena::Scope scope(arena);
   // Keys of floats alone are short, and compared faster than their digits are counted.
   const bool by_digits = sorting == Sorting::fastest && (order || sizeof(T) > sizeof(float));
-  if (by_digits) {
-    const Arena::Scope inner(arena);
+  if (by_digits && n > 0 && extent(x, n).finite) {
     Index* to = order ? order : arena.take<Index>(n).data();
-    if (sort_by_digits(x, n, negate, sorted, to, arena, threads)) return;
-  }
-  if (order) {
+    if (threads < 2 || n < kThreadPays) {
+      sort_finite(x, n, negate, nullptr, sorted, to, arena);
+    } else {
+      sort_finite(x, n, negate, sorted, to, arena, threads);
+    }
+  } else if (order) {
     sort_pairs(x, n, negate, sorted, order, arena, threads);
   } else {
     sort_keys(x, n, negate, sorted, arena, threads);

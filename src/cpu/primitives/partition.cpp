@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 
 #include "cpu/primitives/parallel.h"
 
@@ -85,6 +86,47 @@ HWY_INLINE void move_in(const Key* keys, std::ptrdiff_t n, std::span<const Key> 
       if ((!has_low || keys[i] >= cuts[p - 1]) && (!has_high || keys[i] < cuts[p])) *to++ = keys[i];
     }
   }
+}
+
+template <class T>
+HWY_INLINE Taken take_in(const T* x, std::ptrdiff_t n, T sign, T low, T high, T* values,
+                         std::uint32_t* names) {
+  const hn::ScalableTag<T> d;
+  const hn::Rebind<std::uint32_t, decltype(d)> dn;
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  static_assert(hn::MaxLanes(d) <= kTakenRoom);
+  const auto turn = hn::Set(d, sign), from = hn::Set(d, low), to = hn::Set(d, high);
+  auto name = hn::Iota(dn, 0);
+  Taken taken{0, 0};
+  std::ptrdiff_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto v = hn::LoadU(d, x + i);
+    const auto r = hn::Mul(turn, v);
+    const std::uint32_t below = bits_of(d, hn::Lt(r, from));
+    const std::uint32_t chosen = bits_of(d, hn::Lt(r, to)) & ~below;
+    hn::StoreU(compress(d, v, chosen), d, values + taken.count);
+    hn::StoreU(compress(dn, name, chosen), dn, names + taken.count);
+    taken.below += std::popcount(below);
+    taken.count += std::popcount(chosen);
+    name = hn::Add(name, hn::Set(dn, static_cast<std::uint32_t>(lanes)));
+  }
+  for (; i < n; ++i) {
+    const T r = sign * x[i];
+    values[taken.count] = x[i];
+    names[taken.count] = static_cast<std::uint32_t>(i);
+    taken.below += r < low ? 1 : 0;
+    taken.count += r >= low && r < high ? 1 : 0;
+  }
+  return taken;
+}
+
+Taken take_float(const float* x, std::ptrdiff_t n, float sign, float low, float high, float* values,
+                 std::uint32_t* names) {
+  return take_in(x, n, sign, low, high, values, names);
+}
+Taken take_double(const double* x, std::ptrdiff_t n, double sign, double low, double high,
+                  double* values, std::uint32_t* names) {
+  return take_in(x, n, sign, low, high, values, names);
 }
 
 #define LAPSUM_PARTITION_OF(bits)                                                        \
@@ -185,6 +227,20 @@ template std::span<const std::ptrdiff_t> part_by_value(std::span<const std::uint
                                                        std::uint32_t*, Arena&, int);
 template std::span<const std::ptrdiff_t> part_by_value(std::span<const std::uint64_t>, int,
                                                        std::uint64_t*, Arena&, int);
+
+HWY_EXPORT(take_float);
+HWY_EXPORT(take_double);
+
+template <>
+Taken take_between(const float* x, std::ptrdiff_t n, float sign, float low, float high,
+                   float* values, std::uint32_t* names) {
+  return HWY_DYNAMIC_DISPATCH(take_float)(x, n, sign, low, high, values, names);
+}
+template <>
+Taken take_between(const double* x, std::ptrdiff_t n, double sign, double low, double high,
+                   double* values, std::uint32_t* names) {
+  return HWY_DYNAMIC_DISPATCH(take_double)(x, n, sign, low, high, values, names);
+}
 
 }  // namespace lapsum::cpu
 #endif  // HWY_ONCE

@@ -1,6 +1,7 @@
 // Results that are made in the order of the values of a row, and belong to its elements. Threads that
-// write here and there in one row wait for each other's cache lines, and in a long row all lines are
-// far away: there, results are first grouped by the part of the row that they belong to.
+// write here and there in one row wait for each other's cache lines: one of them does it in the end. In
+// a long row all lines are far away: there, results are first grouped by the part of the row that they
+// belong to.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +21,10 @@ class Scattered {
   /// Results go to out[elements[j]]; `elements` lie below n, each at most once.
   Scattered(std::span<const Index> elements, std::ptrdiff_t n, T* out, Arena& arena, int threads)
       : elements_(elements), out_(out), threads_(threads), chunks_(std::ssize(elements)) {
-    if (n <= (threads > 1 ? kChunk : kNearLength)) return;
+    if (n <= kNearLength) {
+      if (threads > 1 && n > kChunk) collected_ = arena.take<T>(std::ssize(elements));
+      return;
+    }
     while ((n - 1) >> shift_ >= kMostParts) ++shift_;
     parts_ = ((n - 1) >> shift_) + 1;
     grouped_ = arena.take<Placed>(std::ssize(elements));
@@ -31,6 +35,11 @@ class Scattered {
   /// writes those from j on.
   template <class Fill>
   void put(std::ptrdiff_t begin, std::ptrdiff_t end, Fill&& fill) {
+    if (!collected_.empty()) {
+      return narrow_pieces<T>(begin, end, fill, [&](std::ptrdiff_t j, int count, const T* results) {
+        std::copy_n(results, count, &collected_[j]);
+      });
+    }
     if (parts_ == 0) {
       return narrow_pieces<T>(begin, end, fill, [&](std::ptrdiff_t j, int count, const T* results) {
         for (int l = 0; l < count; ++l) out_[elements_[j + l]] = results[l];
@@ -52,6 +61,7 @@ class Scattered {
 
   /// After all chunks.
   void finish() {
+    for (std::size_t j = 0; j < collected_.size(); ++j) out_[elements_[j]] = collected_[j];
     parallel_for(parts_, threads_, [&](std::ptrdiff_t p, int) {
       for (std::ptrdiff_t c = 0; c < chunks_.count(); ++c) {
         const Index* begins = begins_of(c);
@@ -69,7 +79,7 @@ class Scattered {
   };
   // A part stays in the nearest cache, unless there would be too many to write to at once.
   static constexpr std::ptrdiff_t kMostParts = 256;
-  // A row of one thread that its caches hold.
+  // A row that the caches of one thread hold.
   static constexpr std::ptrdiff_t kNearLength = std::ptrdiff_t{1} << 18;
 
   std::ptrdiff_t part(Index element) const { return element >> shift_; }
@@ -81,6 +91,7 @@ class Scattered {
   Chunks chunks_;
   int shift_ = 13;
   std::ptrdiff_t parts_ = 0;
+  std::span<T> collected_;
   std::span<Placed> grouped_;
   std::span<Index> begins_;
 };
