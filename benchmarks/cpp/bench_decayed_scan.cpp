@@ -37,5 +37,24 @@ BENCHMARK_TEMPLATE(decayed_scan, 0, ones)->Apply(lengths_and_alphas);
 BENCHMARK_TEMPLATE(decayed_scan, 0, weights)->Apply(lengths_and_alphas);
 BENCHMARK_TEMPLATE(decayed_scan, 1, weights)->Apply(lengths_and_alphas);
 
+// Both directions and the decays to the next value: in segments for rows of float, in blocks for rows of
+// double.
+template <class T>
+void scan_ones(benchmark::State& state) {
+  const std::vector<double> row = sorted_normals(state.range(0));
+  const std::ptrdiff_t n = std::ssize(row);
+  cpu::Arena arena;
+  const auto room = [&] { return arena.take<double>(n).data(); };
+  const cpu::OnesTo to{room(), room(), room()};
+  for (auto _ : state) {
+    const cpu::Arena::Scope scope(arena);
+    cpu::scan_ones<T>(row, alpha_of(state.range(1)), to, arena, 1);
+    benchmark::DoNotOptimize(to.right);
+  }
+  count_elements(state);
+}
+BENCHMARK_TEMPLATE(scan_ones, float)->Apply(lengths_and_alphas);
+BENCHMARK_TEMPLATE(scan_ones, double)->Apply(lengths_and_alphas);
+
 }  // namespace
 }  // namespace lapsum::bench

@@ -1,6 +1,7 @@
-// Where the order is wanted, elements are sorted by their digits, a long row in buckets, each thread a
-// part of the values. What that cannot do is compared: values are mapped to unsigned keys of the same order, which
-// Highway sorts, each thread a part of them; a key and its index share one 64-bit number.
+// Where the order is wanted, elements are sorted in buckets or by their digits; threads take a part of
+// the values each, or share the buckets of a long row. What that cannot do is compared: values are
+// mapped to unsigned keys of the same order, which Highway sorts, each thread a part of them; a key and
+// its index share one 64-bit number.
 #include "cpu/primitives/argsort.h"
 
 #include <hwy/contrib/sort/vqsort.h>
@@ -9,6 +10,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -128,58 +130,43 @@ void sort_pairs(const double* x, std::ptrdiff_t n, bool negate, double* sorted, 
   });
 }
 
-// Whether buckets or digits have sorted the elements of a row that is not long; `names` as there.
+// By digits: whether they have sorted the elements of a row that is not long; `names` as there.
 template <class T>
 bool sort_near(const T* x, std::ptrdiff_t n, bool negate, const Index* names, double* sorted,
                Index* order, Arena& arena) {
-  if constexpr (std::is_same_v<T, float>) {
-    if (n >= kLeastBucketed && n <= kMostBucketed &&
-        bucket_sort(x, n, negate, names, sorted, order, arena)) {
-      return true;
-    }
-  }
   const Arena::Scope scope(arena);
   const RadixRoom room{arena.take<std::uint32_t>(n), arena.take<std::uint32_t>(n)};
   return radix_sort(x, n, negate, names, sorted, order, room);
 }
 
-// The same for any row of finite values, always: by comparing, where nothing else does.
+// The same for any finite values, always: by comparing, where nothing else does.
 template <class T>
-void sort_finite(const T* x, std::ptrdiff_t n, bool negate, const Index* names, double* sorted,
-                 Index* order, Arena& arena) {
+void sort_part(const T* x, std::ptrdiff_t n, bool negate, const Index* names, double* sorted,
+               Index* order, Arena& arena) {
+  if (n <= kRadixLength && sort_near(x, n, negate, names, sorted, order, arena)) return;
   const Arena::Scope scope(arena);
-  if (n <= kRadixLength) {
-    if (sort_near(x, n, negate, names, sorted, order, arena)) return;
-  } else if (const Buckets<T> buckets = cut_by_value(x, n, negate, names, order, arena);
-             !buckets.begins.empty()) {
-    for (std::ptrdiff_t b = 0; b < buckets.count(); ++b) {
-      const std::ptrdiff_t begin = buckets.begins[b];
-      sort_finite(buckets.values.data() + begin, buckets.size(b), negate, order + begin,
-                  sorted + begin, order + begin, arena);
-    }
-    return;
+  const std::span<Index> places = arena.take<Index>(n), given = arena.take<Index>(n);
+  if (names) {
+    std::copy_n(names, n, given.begin());
+  } else {
+    std::iota(given.begin(), given.end(), Index{0});
   }
-  std::span<Index> places = arena.take<Index>(n);
   sort_pairs(x, n, negate, sorted, places.data(), arena, 1);
-  if (!names) {
-    std::copy(places.begin(), places.end(), order);
-    return;
-  }
-  std::span<Index> given = arena.take<Index>(n);
-  std::copy_n(names, n, given.begin());
   for (std::ptrdiff_t i = 0; i < n; ++i) order[i] = given[places[i]];
 }
 
-// The same by several threads: each takes the values between two of a sample, from all of the row, so
-// that none writes where another one reads.
+// Each thread takes the values between two of a sample, from all of the row, so that none writes where
+// another one reads: in a row that the caches hold they would wait for each other longer than they work.
 template <class T>
-void sort_finite(const T* x, std::ptrdiff_t n, bool negate, double* sorted, Index* order,
-                 Arena& arena, int threads) {
+void sort_by_threads(const T* x, std::ptrdiff_t n, bool negate, double* sorted, Index* order,
+                     Arena& arena, int threads) {
   constexpr T kInf = std::numeric_limits<T>::infinity();
   const T sign = negate ? T(-1) : T(1);
   std::array<T, 512> sample;
   const std::ptrdiff_t step = n / std::ssize(sample);
-  for (std::size_t i = 0; i < sample.size(); ++i) sample[i] = sign * x[step * std::ptrdiff_t(i)];
+  for (std::size_t i = 0; i < sample.size(); ++i) {
+    sample[i] = sign * x[step * static_cast<std::ptrdiff_t>(i)];
+  }
   std::sort(sample.begin(), sample.end());
   const auto cut = [&](std::ptrdiff_t p) {
     if (p == 0) return -kInf;
@@ -192,8 +179,42 @@ void sort_finite(const T* x, std::ptrdiff_t n, bool negate, double* sorted, Inde
     T* const values = own.take<T>(n + kTakenRoom).data();
     Index* const names = own.take<Index>(n + kTakenRoom).data();
     const auto [below, count] = take_between(x, n, sign, cut(p), cut(p + 1), values, names);
-    sort_finite(values, count, negate, names, sorted + below, order + below, own);
+    sort_part(values, count, negate, names, sorted + below, order + below, own);
   });
+}
+
+// Whether buckets that threads share have sorted a long row.
+template <class T>
+bool sort_in_buckets(const T* x, std::ptrdiff_t n, bool negate, double* sorted, Index* order,
+                     Arena& arena, int threads) {
+  const Buckets<T> buckets = cut_by_value(x, n, negate, order, arena, threads);
+  if (buckets.begins.empty()) return false;
+  const std::span<Arena> arenas = arena.for_threads(threads);
+  parallel_for(buckets.count(), threads, [&](std::ptrdiff_t b, int thread) {
+    const std::ptrdiff_t begin = buckets.begins[b];
+    sort_part(buckets.values.data() + begin, buckets.size(b), negate, order + begin, sorted + begin,
+              order + begin, arenas[static_cast<std::size_t>(thread)]);
+  });
+  return true;
+}
+
+// Whether one of these ways has sorted a row: not if it is long and its values crowd, or not finite.
+template <class T>
+bool sort_by_digits(const T* x, std::ptrdiff_t n, bool negate, double* sorted, Index* order,
+                    Arena& arena, int threads) {
+  if (n > kRadixLength) return sort_in_buckets(x, n, negate, sorted, order, arena, threads);
+  if (threads < 2 || n < kThreadPays) {
+    if constexpr (std::is_same_v<T, float>) {
+      if (n >= kLeastBucketed && n <= kMostBucketed &&
+          bucket_sort(x, n, negate, sorted, order, arena)) {
+        return true;
+      }
+    }
+    return sort_near(x, n, negate, nullptr, sorted, order, arena);
+  }
+  if (!extent(x, n).finite) return false;
+  sort_by_threads(x, n, negate, sorted, order, arena, threads);
+  return true;
 }
 
 }  // namespace
@@ -204,14 +225,12 @@ void argsort(const T* x, std::ptrdiff_t n, bool negate, double* sorted, Index* o
   const Arena::Scope scope(arena);
   // Keys of floats alone are short, and compared faster than their digits are counted.
   const bool by_digits = sorting == Sorting::fastest && (order || sizeof(T) > sizeof(float));
-  if (by_digits && n > 0 && extent(x, n).finite) {
+  if (by_digits) {
+    const Arena::Scope inner(arena);
     Index* to = order ? order : arena.take<Index>(n).data();
-    if (threads < 2 || n < kThreadPays) {
-      sort_finite(x, n, negate, nullptr, sorted, to, arena);
-    } else {
-      sort_finite(x, n, negate, sorted, to, arena, threads);
-    }
-  } else if (order) {
+    if (sort_by_digits(x, n, negate, sorted, to, arena, threads)) return;
+  }
+  if (order) {
     sort_pairs(x, n, negate, sorted, order, arena, threads);
   } else {
     sort_keys(x, n, negate, sorted, arena, threads);

@@ -60,8 +60,8 @@ struct Cut {
 
 }  // namespace
 
-bool bucket_sort(const float* x, std::ptrdiff_t n, bool negate, const Index* names, double* sorted,
-                 Index* order, Arena& arena) {
+bool bucket_sort(const float* x, std::ptrdiff_t n, bool negate, double* sorted, Index* order,
+                 Arena& arena) {
   if (n == 0) return true;
   const Arena::Scope scope(arena);
   const std::ptrdiff_t steps =
@@ -95,7 +95,7 @@ bool bucket_sort(const float* x, std::ptrdiff_t n, bool negate, const Index* nam
                           std::ptrdiff_t i, std::ptrdiff_t part) {
     const Index place = next[bucket_of[step_of[i]]][static_cast<std::size_t>(part)]++;
     values[place] = x[i];
-    elements[place] = names ? names[i] : static_cast<Index>(i);
+    elements[place] = static_cast<Index>(i);
   });
 
   std::ptrdiff_t begin = 0;
@@ -116,11 +116,11 @@ bool bucket_sort(const float* x, std::ptrdiff_t n, bool negate, const Index* nam
     }
     const SortedRows rows = sort_rows(tile, arena);
     for (std::ptrdiff_t l = 0; l < width; ++l) {
-      const Index* const names_of = elements + (first + l) * room;
+      const Index* const element_of = elements + (first + l) * room;
       const std::ptrdiff_t size = cut.size(first + l);
       for (std::ptrdiff_t j = 0; j < size; ++j) {
         sorted[begin + j] = rows.values[j * rows.width + l];
-        order[begin + j] = names_of[rows.order[j * rows.width + l]];
+        order[begin + j] = element_of[rows.order[j * rows.width + l]];
       }
       begin += size;
     }

@@ -82,16 +82,16 @@ struct Decay {
   static constexpr double kRound = 0x1.8p52 - kHalvings;
 
   HWY_INLINE V operator()(D d, V t) const {
-    const V moved = hn::Sub(hn::Set(d, kRound), t);
-    const V f = hn::Sub(hn::Sub(hn::Set(d, kRound), moved), t);
-    V q = hn::Set(d, kExp2<T>[std::size(kExp2<T>) - 1]);
-    for (std::size_t i = std::size(kExp2<T>) - 1; i-- > 0;) {
-      q = hn::MulAdd(q, f, hn::Set(d, kExp2<T>[i]));
-    }
-    const hn::RebindToUnsigned<D> bits;
-    const auto exponent = hn::ShiftLeft<52>(hn::BitCast(bits, moved));
+    const auto [f, q, exponent] = split(d, t);
+    return scaled(d, hn::MulAdd(q, f, hn::Set(d, 1.0)), exponent);
+  }
+
+  /// 1 - 2^-(t + kHalvings), with all its digits.
+  HWY_INLINE V loss(D d, V t) const {
+    const auto [f, q, exponent] = split(d, t);
     const V one = hn::Set(d, 1.0);
-    return hn::BitCast(d, hn::Add(hn::BitCast(bits, hn::MulAdd(q, f, one)), exponent));
+    const V octaves = scaled(d, one, exponent);
+    return hn::NegMulAdd(octaves, hn::Mul(q, f), hn::Sub(one, octaves));
   }
 
   /// t cut so that it becomes zero: for rows of float before a float would be denormal, which is
@@ -102,6 +102,29 @@ struct Decay {
     } else {
       return hn::IfThenElse(hn::Lt(t, hn::Set(d, kFar)), t, hn::Set(d, kZero));
     }
+  }
+
+ private:
+  using Bits = hn::Vec<hn::RebindToUnsigned<D>>;
+
+  // The decay is (1 + f q) 2^m, `exponent` being m in the place of an exponent.
+  struct Split {
+    V f, q;
+    Bits exponent;
+  };
+  static HWY_INLINE Split split(D d, V t) {
+    const V moved = hn::Sub(hn::Set(d, kRound), t);
+    const V f = hn::Sub(hn::Sub(hn::Set(d, kRound), moved), t);
+    V q = hn::Set(d, kExp2<T>[std::size(kExp2<T>) - 1]);
+    for (std::size_t i = std::size(kExp2<T>) - 1; i-- > 0;) {
+      q = hn::MulAdd(q, f, hn::Set(d, kExp2<T>[i]));
+    }
+    const hn::RebindToUnsigned<D> bits;
+    return {f, q, hn::ShiftLeft<52>(hn::BitCast(bits, moved))};
+  }
+  static HWY_INLINE V scaled(D d, V v, Bits exponent) {
+    const hn::RebindToUnsigned<D> bits;
+    return hn::BitCast(d, hn::Add(hn::BitCast(bits, v), exponent));
   }
 };
 

@@ -74,7 +74,7 @@ void solve_short_rows(Rows<const T> x, const Levels& k, const PerRow& alpha, Thr
       if (b) b[at] = lane.b;
     }
   };
-  for_each_row((all + most - 1) / most, most * x.length, threads, on_group, kWorthPassed);
+  for_each_row((all + most - 1) / most, most * x.length, threads, on_group, kWorthSorted);
 }
 
 }  // namespace lapsum::cpu

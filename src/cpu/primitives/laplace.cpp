@@ -7,16 +7,11 @@
 // clang-format off: these must follow foreach_target.h
 #include <hwy/highway.h>
 #include <hwy/contrib/math/math-inl.h>
+#include "cpu/primitives/decay-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
-namespace hn = hwy::HWY_NAMESPACE;
-
-using D = hn::ScalableTag<double>;
-using V = hn::Vec<D>;
-
-constexpr std::size_t kMaxLanes = hn::MaxLanes(D());
 
 // out[i] = f(in[i]); the last, partial vector goes through a padded copy, so that every element
 // sees the same instructions wherever it stands.
@@ -45,7 +40,11 @@ void exp_abs_all(const double* z, std::ptrdiff_t n, double* out) {
 }
 
 void decay_loss_all(const double* z, std::ptrdiff_t n, double* out) {
-  map(z, n, out, [](D d, V v) HWY_ATTR { return hn::Neg(hn::Expm1(d, hn::Neg(v))); });
+  map(z, n, out, [](D d, V v) HWY_ATTR {
+    const V lost = Decay<double, 0>().loss(
+        d, hn::Min(hn::Mul(v, hn::Set(d, kLog2e)), hn::Set(d, Decay<double, 0>::kZero)));
+    return hn::IfThenElse(hn::Eq(v, v), lost, v);
+  });
 }
 
 void cdf_all(const double* z, std::ptrdiff_t n, double* out) {

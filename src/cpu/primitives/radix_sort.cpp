@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "cpu/primitives/parallel.h"
+
 namespace lapsum::cpu {
 namespace {
 
@@ -142,41 +144,57 @@ bool radix_sort(const T* x, std::ptrdiff_t n, bool negate, const Index* names, d
 }
 
 template <class T>
-Buckets<T> cut_by_value(const T* x, std::ptrdiff_t n, bool negate, const Index* names, Index* order,
-                        Arena& arena) {
+Buckets<T> cut_by_value(const T* x, std::ptrdiff_t n, bool negate, Index* order, Arena& arena,
+                        int threads) {
   constexpr std::ptrdiff_t kSize = 1 << 13;
+  const auto chunk_extent = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    return extent(x + begin, end - begin);
+  };
   const int bits =
       std::clamp(static_cast<int>(std::bit_width(static_cast<std::size_t>(n / kSize))), 6, 10);
   const std::ptrdiff_t count = std::ptrdiff_t{1} << bits;
-  const Digits<T> digits(extent(x, n), negate, static_cast<std::uint32_t>(count - 1));
+  const Digits<T> digits(sum_chunks<Extent<T>>(n, threads, chunk_extent), negate,
+                         static_cast<std::uint32_t>(count - 1));
   if (!digits.exist() || crowding(x, n, digits, bits) > 0.1) return {};
   std::span<T> values = arena.take<T>(n);
   std::span<std::ptrdiff_t> begins = arena.take<std::ptrdiff_t>(count + 1);
-  std::span<Index> places = arena.take<Index>(count);
+
+  // Each thread has a part of the row, and in every bucket a place for what its part brings there.
+  const std::ptrdiff_t parts = threads;
+  std::span<Index> places = arena.take<Index>(parts * count);
   std::fill(places.begin(), places.end(), Index{0});
-  const auto in_blocks = [&](auto&& body) {
+  const auto in_blocks = [&](std::ptrdiff_t part, auto&& body) {
     constexpr std::ptrdiff_t kBlock = 1024;
     std::array<std::uint32_t, kBlock> block;
-    for (std::ptrdiff_t i = 0; i < n; i += kBlock) {
-      const std::ptrdiff_t size = std::min(kBlock, n - i);
+    const std::ptrdiff_t end = n * (part + 1) / parts;
+    for (std::ptrdiff_t i = n * part / parts; i < end; i += kBlock) {
+      const std::ptrdiff_t size = std::min(kBlock, end - i);
       digits.of(x + i, size, block.data());
       for (std::ptrdiff_t l = 0; l < size; ++l) body(i + l, block[l]);
     }
   };
-  in_blocks([&](std::ptrdiff_t, std::uint32_t b) { ++places[b]; });
+  parallel_for(parts, threads, [&](std::ptrdiff_t part, int) {
+    Index* at = &places[part * count];
+    in_blocks(part, [&](std::ptrdiff_t, std::uint32_t b) { ++at[b]; });
+  });
   Index sum = 0;
   for (std::ptrdiff_t b = 0; b < count; ++b) {
     begins[b] = sum;
-    sum += std::exchange(places[b], sum);
+    for (std::ptrdiff_t part = 0; part < parts; ++part) {
+      sum += std::exchange(places[part * count + b], sum);
+    }
     if (sum - begins[b] > n / 2) return {};
   }
   begins[count] = n;
-  in_blocks([&](std::ptrdiff_t i, std::uint32_t b) {
-    const Index place = places[b]++;
-    __builtin_prefetch(&values[place] + 64 / sizeof(T), 1);
-    __builtin_prefetch(&order[place] + 16, 1);
-    values[place] = x[i];
-    order[place] = names ? names[i] : static_cast<Index>(i);
+  parallel_for(parts, threads, [&](std::ptrdiff_t part, int) {
+    Index* at = &places[part * count];
+    in_blocks(part, [&](std::ptrdiff_t i, std::uint32_t b) {
+      const Index place = at[b]++;
+      __builtin_prefetch(&values[place] + 64 / sizeof(T), 1);
+      __builtin_prefetch(&order[place] + 16, 1);
+      values[place] = x[i];
+      order[place] = static_cast<Index>(i);
+    });
   });
   return {begins, values};
 }
@@ -185,9 +203,7 @@ template bool radix_sort(const float*, std::ptrdiff_t, bool, const Index*, doubl
                          const RadixRoom&);
 template bool radix_sort(const double*, std::ptrdiff_t, bool, const Index*, double*, Index*,
                          const RadixRoom&);
-template Buckets<float> cut_by_value(const float*, std::ptrdiff_t, bool, const Index*, Index*,
-                                     Arena&);
-template Buckets<double> cut_by_value(const double*, std::ptrdiff_t, bool, const Index*, Index*,
-                                      Arena&);
+template Buckets<float> cut_by_value(const float*, std::ptrdiff_t, bool, Index*, Arena&, int);
+template Buckets<double> cut_by_value(const double*, std::ptrdiff_t, bool, Index*, Arena&, int);
 
 }  // namespace lapsum::cpu

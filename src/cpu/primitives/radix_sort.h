@@ -38,9 +38,9 @@ struct Buckets {
 };
 
 /// Cuts a row into buckets of some thousand elements, unless many of its values would fall into one.
-/// `order` receives the indices of the elements, or their names, unless those are null.
+/// `order` receives the indices of the elements.
 template <class T>
-Buckets<T> cut_by_value(const T* x, std::ptrdiff_t n, bool negate, const Index* names, Index* order,
-                        Arena& arena);
+Buckets<T> cut_by_value(const T* x, std::ptrdiff_t n, bool negate, Index* order, Arena& arena,
+                        int threads);
 
 }  // namespace lapsum::cpu

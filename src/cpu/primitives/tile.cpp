@@ -115,14 +115,12 @@ class Kernel {
     }
   }
 
-  // Sorted rows from `first` on with the decayed sums of ones.
+  // Sorted rows from `first` on: their values, and the decays from each to the next.
   struct Sorted {
     std::ptrdiff_t n, first;
     const SortedTile& rows_of;
     V sign, alpha;
     Column r, keep;
-    std::ptrdiff_t apart;  // of the next two
-    Column before, behind;
 
     Sorted(const Tile& tile, const SortedTile& sorted, std::ptrdiff_t first, Arena& arena)
         : n(tile.n),
@@ -131,11 +129,8 @@ class Kernel {
           sign(per_row(tile.sign.data() + first)),
           alpha(per_row(tile.alpha.data() + first)),
           r(n, arena),
-          keep(n, arena),
-          apart(size(n)),
-          before(arena.take<double>(2 * apart).data()),
-          behind(before.at(-rows()) + apart) {
-      scan();
+          keep(n, arena) {
+      fill();
     }
 
     // Numbers of elements, in the order of their values.
@@ -168,7 +163,7 @@ class Kernel {
       return hn::PromoteTo(D(), hn::LoadU(F(), rows_of.values + entry_of(e)));
     }
 
-    void scan() {
+    void fill() {
       const D d;
       r.fill(-1, 0);
       const V most = hn::Set(d, std::numeric_limits<double>::max());
@@ -183,16 +178,30 @@ class Kernel {
       r.fill(n, 0);
       keep.fill(-1, 0);
       keep.fill(n - 1, 0);
+    }
+  };
+
+  // Their decayed sums of ones.
+  struct Sums {
+    std::ptrdiff_t apart;  // of the columns
+    Column before, behind;
+
+    Sums(const Sorted& at, Arena& arena)
+        : apart(size(at.n)),
+          before(arena.take<double>(2 * apart).data()),
+          behind(before.at(-rows()) + apart) {
+      const std::ptrdiff_t n = at.n;
+      const Column keep = at.keep, to_right = before, to_left = behind;
       before.fill(-1, 0);
       const auto one = hn::Set(S(), 1.0);
       auto right = hn::Zero(S());
       auto left = hn::Zero(S());
-      for_each_step(n, [&](std::ptrdiff_t e) HWY_ATTR {
+      for_each_step(n, [=, &right, &left](std::ptrdiff_t e) HWY_ATTR {
         const std::ptrdiff_t back = (n - 1) * rows() - e;
         right = hn::MulAdd(right, step(keep.at(e - rows())), one);
         left = hn::MulAdd(left, step(keep.at(back)), one);
-        hn::StoreU(right, S(), before.at(e));
-        hn::StoreU(left, S(), behind.at(back));
+        hn::StoreU(right, S(), to_right.at(e));
+        hn::StoreU(left, S(), to_left.at(back));
       });
       behind.fill(n, 0);
     }
@@ -242,13 +251,14 @@ class Kernel {
   // body(begin, length, roots) for strips of the levels t + 1/2. What is done with a strip goes in short
   // loops: in a single one each number would be waited for.
   template <class Body>
-  static HWY_INLINE void for_each_level(const Sorted& at, Arena& arena, Body body) {
+  static HWY_INLINE void for_each_level(const Sorted& at, const Sums& sums, Arena& arena,
+                                        Body body) {
     const D d;
     const DI di;
     const std::ptrdiff_t n = at.n;
     const Column lefts(n, arena);  // how many values lie left of each level
     const Column products(n, arena);
-    const Column before = at.before, behind = at.behind, keep = at.keep;
+    const Column before = sums.before, behind = sums.behind, keep = at.keep;
     const V half = hn::Set(d, 0.5);
     const V size = hn::Set(d, static_cast<double>(n));
     // Every value marks the first level beyond it; marks ascend, so the last one counts.
@@ -305,10 +315,11 @@ class Kernel {
     work(Kernel(), Sorted(tile, sorted, first, arena));
   }
 
-  static void rank(const Sorted& at, const Tile::To& rank, Arena&) {
+  static void rank(const Sorted& at, const Tile::To& rank, Arena& arena) {
     const V half = hn::Set(D(), 0.5);
+    const Sums sums(at, arena);
     for_each_vector(at.n, [&](std::ptrdiff_t e) HWY_ATTR {
-      const V lag = hn::Sub(at.behind[e], at.before[e]);
+      const V lag = hn::Sub(sums.behind[e], sums.before[e]);
       const V value = hn::MulAdd(half, lag, positions(e));
       at.bring_home(hn::DemoteTo(F(), value), e, rank);
     });
@@ -318,22 +329,23 @@ class Kernel {
   static void rank_vjp(const Sorted& at, const Tile::From& g, const Tile::To& gx, Arena& arena) {
     const D d;
     const std::ptrdiff_t n = at.n;
-    const Column v = at.find(g, arena);
-    const Column sums_right(n, arena);
-    const Column sums_left(n, arena);
-    auto right = hn::Zero(S());
-    auto left = hn::Zero(S());
-    for_each_step(n, [&](std::ptrdiff_t e) HWY_ATTR {
+    const Column v = at.find(g, arena), keep = at.keep;
+    const Column from_left(n, arena), from_right(n, arena);  // what each side adds
+    const auto zero = hn::Zero(S()), one = hn::Set(S(), 1.0);
+    auto right = zero, left = zero, right_ones = zero, left_ones = zero;
+    for_each_step(n, [=, &right, &left, &right_ones, &left_ones](std::ptrdiff_t e) HWY_ATTR {
       const std::ptrdiff_t back = (n - 1) * rows() - e;
-      right = hn::MulAdd(right, step(at.keep.at(e - rows())), step(v.at(e)));
-      left = hn::MulAdd(left, step(at.keep.at(back)), step(v.at(back)));
-      hn::StoreU(right, S(), sums_right.at(e));
-      hn::StoreU(left, S(), sums_left.at(back));
+      const auto before = step(keep.at(e - rows())), behind = step(keep.at(back));
+      right = hn::MulAdd(right, before, step(v.at(e)));
+      left = hn::MulAdd(left, behind, step(v.at(back)));
+      right_ones = hn::MulAdd(right_ones, before, one);
+      left_ones = hn::MulAdd(left_ones, behind, one);
+      hn::StoreU(hn::MulSub(step(v.at(e)), right_ones, right), S(), from_left.at(e));
+      hn::StoreU(hn::MulSub(step(v.at(back)), left_ones, left), S(), from_right.at(back));
     });
     const V peak = hn::Min(hn::Div(hn::Set(d, 0.5), at.alpha), hn::Set(d, 1e300));
     for_each_vector(n, [&](std::ptrdiff_t e) HWY_ATTR {
-      const V both = hn::Add(hn::MulSub(v[e], at.before[e], sums_right[e]),
-                             hn::MulSub(v[e], at.behind[e], sums_left[e]));
+      const V both = hn::Add(from_left[e], from_right[e]);
       const V value = hn::Mul(at.sign, hn::Mul(peak, both));
       at.bring_home(narrow(value), e, gx);
     });
@@ -341,9 +353,10 @@ class Kernel {
 
   static void sort(const Sorted& at, const Tile::To& sorted, Arena& arena) {
     float* const entries = arena.take<float>(at.n * rows() + lanes()).data();
-    const Column r = at.r, sums = at.before;
+    const Sums summed(at, arena);
+    const Column r = at.r, sums = summed.before;
     const V sign = at.sign, alpha = at.alpha;
-    const VI apart = hn::Set(DI(), std::int64_t{at.apart});
+    const VI apart = hn::Set(DI(), std::int64_t{summed.apart});
     const auto place = [=](std::ptrdiff_t begin, std::ptrdiff_t length,
                            const LevelRoots& roots) HWY_ATTR {
       Strip<std::int64_t> near, near_sum;
@@ -363,7 +376,7 @@ class Kernel {
         hn::StoreU(narrow(hn::Mul(sign, b)), F(), entries + begin + i);
       });
     };
-    for_each_level(at, arena, place);
+    for_each_level(at, summed, arena, place);
     write(entries, at.n, sorted.data() + at.first);
   }
 
@@ -376,7 +389,8 @@ class Kernel {
       to_left.fill(j, 0);
       to_right.fill(j, 0);
     }
-    const Column before = at.before, behind = at.behind;
+    const Sums sums(at, arena);
+    const Column before = sums.before, behind = sums.behind;
     const auto share = [=](std::ptrdiff_t begin, std::ptrdiff_t length,
                            const LevelRoots& roots) HWY_ATTR {
       Strip<double> left, right;
@@ -397,7 +411,7 @@ class Kernel {
         *to_right.at(roots.behind.data[i]) += right.data[i];
       }
     };
-    for_each_level(at, arena, share);
+    for_each_level(at, sums, arena, share);
     auto from_left = hn::Zero(S());
     auto from_right = hn::Zero(S());
     for_each_step(n, [&](std::ptrdiff_t e) HWY_ATTR {
