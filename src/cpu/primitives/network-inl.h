@@ -69,7 +69,6 @@ HWY_INLINE void exchange(Some<D, kCount>& a, Some<D, kCount>& b) {
 
 // Rounds of Batcher's odd-even merge, two at a time: what both exchange is loaded and stored once.
 // Each takes kCount vectors from `at` on together with those at multiples of a step from there.
-
 template <class D, std::ptrdiff_t kCount>
 struct Rounds {
   using T = hn::TFromD<D>;

@@ -27,7 +27,7 @@ using VF = hn::Vec<F>;
 HWY_INLINE std::ptrdiff_t lanes() { return static_cast<std::ptrdiff_t>(hn::Lanes(D())); }
 HWY_INLINE std::ptrdiff_t float_lanes() { return static_cast<std::ptrdiff_t>(hn::Lanes(DF())); }
 
-/// Entry j * rows + l is position j of row l; lanes() zeros follow the last position.
+/// Entry j * rows + l is position j of row l; float_lanes() zeros follow the last position.
 class SortedTile {
  public:
   const std::ptrdiff_t rows;  ///< float_lanes(), or 1 for a tile of one row
@@ -44,8 +44,8 @@ class SortedTile {
     } else if (rows == 1 || !sort_by_steps(tile, arena)) {
       sort_by_keys(tile, arena);
     }
-    std::fill_n(values + tile.n * rows, lanes(), 0.0f);
-    if (with_order) std::fill_n(order + tile.n * rows, lanes(), 0);
+    std::fill_n(values + tile.n * rows, float_lanes(), 0.0f);
+    if (with_order) std::fill_n(order + tile.n * rows, float_lanes(), 0);
   }
 
  private:
@@ -54,7 +54,7 @@ class SortedTile {
 
   template <class T>
   T* take(std::ptrdiff_t n, Arena& arena) const {
-    return arena.take<T>(whole_groups(n) * rows + lanes()).data();
+    return arena.take<T>(whole_groups(n) * rows + float_lanes()).data();
   }
 
   static HWY_INLINE float oriented(const Tile& tile, std::ptrdiff_t l, std::ptrdiff_t j) {

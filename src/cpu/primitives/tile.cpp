@@ -80,7 +80,7 @@ class Kernel {
     for (std::ptrdiff_t e = 0; e < n * rows(); e += lanes()) body(e);
   }
 
-  // body(e, step) for the positions from the first to the last, step being the numbers of one.
+  // body(e) for the positions from the first to the last, their numbers beginning at e.
   template <class Body>
   static HWY_INLINE void for_each_step(std::ptrdiff_t n, Body body) {
     for (std::ptrdiff_t j = 0; j < n; ++j) body(j * rows());
