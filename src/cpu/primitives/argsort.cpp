@@ -10,7 +10,6 @@
 #include <array>
 #include <bit>
 #include <limits>
-#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -139,18 +138,14 @@ bool sort_near(const T* x, std::ptrdiff_t n, bool negate, const Index* names, do
   return radix_sort(x, n, negate, names, sorted, order, room);
 }
 
-// The same for any finite values, always: by comparing, where nothing else does.
+// The same for any finite values that have names, always: by comparing, where digits do not do.
 template <class T>
 void sort_part(const T* x, std::ptrdiff_t n, bool negate, const Index* names, double* sorted,
                Index* order, Arena& arena) {
   if (n <= kRadixLength && sort_near(x, n, negate, names, sorted, order, arena)) return;
   const Arena::Scope scope(arena);
   const std::span<Index> places = arena.take<Index>(n), given = arena.take<Index>(n);
-  if (names) {
-    std::copy_n(names, n, given.begin());
-  } else {
-    std::iota(given.begin(), given.end(), Index{0});
-  }
+  std::copy_n(names, n, given.begin());  // they may lie where the order goes
   sort_pairs(x, n, negate, sorted, places.data(), arena, 1);
   for (std::ptrdiff_t i = 0; i < n; ++i) order[i] = given[places[i]];
 }

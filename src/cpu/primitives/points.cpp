@@ -81,7 +81,7 @@ Located locate_levels(const SummedRow& row, const RowLevels& k, std::span<Index>
       j += inside;
     }
     clear_below(last);
-    keep_greatest(lefts.data() + begin, end - begin);
+    keep_greatest(marked, end - begin);
   });
   if (m == 0) return {lefts, true, true};
   const double front = k[0], back = k[m - 1];
