@@ -54,12 +54,18 @@ TEST(Intervals, are_solved_as_one_by_one) {
                                       Guarded<double>(count), Guarded<double>(count),
                                       Guarded<double>(count)};
           solve_roots<double>(row, levels, {alone[0].data(), alone[1].data()});
-          solve_weights(row, levels, {alone[2].data(), alone[3].data(), alone[4].data()});
+          solve_weights<double>(row, levels, {alone[2].data(), alone[3].data(), alone[4].data()});
           EXPECT_TRUE(test::same_bits(alone[0].copy(), anchor.copy()));
           EXPECT_TRUE(test::same_bits(alone[1].copy(), offset.copy()));
           EXPECT_TRUE(test::same_bits(alone[2].copy(), left.copy()));
           EXPECT_TRUE(test::same_bits(alone[3].copy(), right.copy()));
           EXPECT_TRUE(test::same_bits(alone[4].copy(), total.copy()));
+          Guarded<double> rough[5] = {Guarded<double>(count), Guarded<double>(count),
+                                      Guarded<double>(count), Guarded<double>(count),
+                                      Guarded<double>(count)};
+          solve_roots<float>(row, levels, {rough[0].data(), rough[1].data()});
+          solve_weights<float>(row, levels, {rough[2].data(), rough[3].data(), rough[4].data()});
+          EXPECT_TRUE(test::same_bits(rough[0].copy(), anchor.copy()));
           for (std::ptrdiff_t t = 0; t < count; ++t) {
             const std::ptrdiff_t c = lefts[t];
             const double excess = k[t] - static_cast<double>(c);
@@ -73,15 +79,19 @@ TEST(Intervals, are_solved_as_one_by_one) {
             EXPECT_EQ(anchor[t], want.b.anchor);
             EXPECT_TRUE(within(offset[t], want.b.offset,
                                2 * alpha * allowed("interval", "float64", "z", {{"z", z}})));
-            const auto near = [&](double got, double expected) {
+            EXPECT_TRUE(within(rough[1][t], want.b.offset,
+                               alpha * allowed("interval", "float32", "z", {{"z", z}})));
+            const auto near = [&](const char* type, double got, double expected) {
               return within(
                   got, expected,
-                  2 * allowed("interval", "float64", "weight", {{"z", z}, {"y", expected}}) +
-                      1e-290);
+                  2 * allowed("interval", type, "weight", {{"z", z}, {"y", expected}}) + 1e-290);
             };
-            EXPECT_TRUE(near(left[t], want.left_weight)) << "level " << k[t];
-            EXPECT_TRUE(near(right[t], want.right_weight)) << "level " << k[t];
-            EXPECT_TRUE(near(total[t], want.total)) << "level " << k[t];
+            EXPECT_TRUE(near("float64", left[t], want.left_weight)) << "level " << k[t];
+            EXPECT_TRUE(near("float64", right[t], want.right_weight)) << "level " << k[t];
+            EXPECT_TRUE(near("float64", total[t], want.total)) << "level " << k[t];
+            EXPECT_TRUE(near("float32", rough[2][t], want.left_weight)) << "level " << k[t];
+            EXPECT_TRUE(near("float32", rough[3][t], want.right_weight)) << "level " << k[t];
+            EXPECT_TRUE(near("float32", rough[4][t], want.total)) << "level " << k[t];
           }
         }
       }

@@ -166,18 +166,27 @@ TYPED_TEST(KeptMask, sums_to_its_level_if_many_elements_are_equal) {
   }
 }
 
+// A sample, which each instruction set draws in its own way, may aim beside a root: not often.
 TYPED_TEST(KeptMask, has_the_same_bits_for_any_number_of_threads) {
   const std::vector<TypeParam> row = test::family("normal").row<TypeParam>(100003);
+  int found = 0, tried = 0;
   for (const double alpha : {1e-4, 0.1}) {
-    const auto one = keeping(row, -1, 777, alpha, 1);
-    for (const int threads : {2, 3}) {
-      const auto more = keeping(row, -1, 777, alpha, threads);
-      EXPECT_TRUE(test::same_bits(one.p, more.p));
-      ASSERT_TRUE(one.b && more.b);
-      EXPECT_EQ(one.b->anchor, more.b->anchor);
-      EXPECT_EQ(one.b->offset, more.b->offset);
+    for (const double k : {5.0, 777.0, 10000.3, 50001.5}) {
+      SCOPED_TRACE(testing::Message() << "alpha = " << alpha << ", k = " << k);
+      const auto one = keeping(row, -1, k, alpha, 1);
+      ++tried;
+      found += one.b.has_value();
+      for (const int threads : {2, 3}) {
+        const auto more = keeping(row, -1, k, alpha, threads);
+        ASSERT_EQ(one.b.has_value(), more.b.has_value());
+        if (!one.b) continue;
+        EXPECT_TRUE(test::same_bits(one.p, more.p));
+        EXPECT_EQ(one.b->anchor, more.b->anchor);
+        EXPECT_EQ(one.b->offset, more.b->offset);
+      }
     }
   }
+  EXPECT_GE(found, tried / 2);
 }
 
 TYPED_TEST(KeptMask, is_left_to_others_where_no_finite_threshold_is) {

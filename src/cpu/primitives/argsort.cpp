@@ -10,10 +10,8 @@
 #include <array>
 #include <bit>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
-#include "cpu/primitives/bucket_sort.h"
 #include "cpu/primitives/digits.h"
 #include "cpu/primitives/ordered_keys.h"
 #include "cpu/primitives/parallel.h"
@@ -199,12 +197,6 @@ bool sort_by_digits(const T* x, std::ptrdiff_t n, bool negate, double* sorted, I
                     Arena& arena, int threads) {
   if (n > kRadixLength) return sort_in_buckets(x, n, negate, sorted, order, arena, threads);
   if (threads < 2 || n < kThreadPays) {
-    if constexpr (std::is_same_v<T, float>) {
-      if (n >= kLeastBucketed && n <= kMostBucketed &&
-          bucket_sort(x, n, negate, sorted, order, arena)) {
-        return true;
-      }
-    }
     return sort_near(x, n, negate, nullptr, sorted, order, arena);
   }
   if (!extent(x, n).finite) return false;

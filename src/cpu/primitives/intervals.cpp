@@ -103,7 +103,7 @@ class Anywhere {
   VI left_, right_;
 };
 
-template <class Next>
+template <class T, class Next>
 HWY_INLINE Solved solve_with(D d, const SummedRow& row, V k, VI lefts, const Next& next) {
   const V excess = hn::Sub(k, to_doubles(lefts));
   const auto to_right = hn::Gt(excess, hn::Zero(d));
@@ -111,7 +111,7 @@ HWY_INLINE Solved solve_with(D d, const SummedRow& row, V k, VI lefts, const Nex
   const V right = next.right_sum(row.behind);
   const V product = hn::Mul(hn::Mul(left, right), next.left(row.keep));
   const V e = hn::Abs(excess);
-  const V m = hn::Sqrt(hn::MulAdd(e, e, product));
+  const V m = square_root<T>(hn::MulAdd(e, e, product));
   return {hn::IfThenElse(to_right, next.right(row.r), next.left(row.r)),
           hn::IfThenElse(to_right, right, left),
           hn::IfThenElse(to_right, left, right),
@@ -122,6 +122,7 @@ HWY_INLINE Solved solve_with(D d, const SummedRow& row, V k, VI lefts, const Nex
 }
 
 // `between` says that every root has values on both sides.
+template <class T>
 HWY_INLINE Solved solve(D d, const SummedRow& row, V k, const std::uint32_t* lefts_at,
                         bool between) {
   const auto wide =
@@ -129,11 +130,11 @@ HWY_INLINE Solved solve(D d, const SummedRow& row, V k, const std::uint32_t* lef
   const VI lefts = hn::BitCast(DI(), wide);
   if constexpr (hn::MaxLanes(D()) >= 8) {
     const Nearby nearby(lefts);
-    if (nearby.fits(row.n)) return solve_with(d, row, k, lefts, nearby);
+    if (nearby.fits(row.n)) return solve_with<T>(d, row, k, lefts, nearby);
   } else {
-    if (between) return solve_with(d, row, k, lefts, Between(lefts_at));
+    if (between) return solve_with<T>(d, row, k, lefts, Between(lefts_at));
   }
-  return solve_with(d, row, k, lefts, Anywhere(lefts, row.n));
+  return solve_with<T>(d, row, k, lefts, Anywhere(lefts, row.n));
 }
 
 // body(k, lefts, i, count) for the vectors of levels, and for a copy of the last ones, padded with the
@@ -245,7 +246,7 @@ HWY_INLINE void solve_in(const SummedRow& row, const LevelsAt& levels, const Roo
     const bool between = lie_between(strip, row.n);
     for_each_vector(strip, [&](V k, const std::uint32_t* lefts, std::ptrdiff_t i,
                                std::ptrdiff_t count) HWY_ATTR {
-      const Solved at = solve(d, row, k, lefts, between);
+      const Solved at = solve<T>(d, row, k, lefts, between);
       if constexpr (kRoots) {
         store(d, at.near_value, count, roots.anchor + begin + i);
         hn::Store(at.sum, d, sum + i);
@@ -254,7 +255,7 @@ HWY_INLINE void solve_in(const SummedRow& row, const LevelsAt& levels, const Roo
       }
       if constexpr (kWeights) {
         const V twice = hn::Add(at.m, at.m);
-        const auto [near, far] = root_shares(twice, at.sum, at.near_sum, at.far_sum, at.product);
+        const auto [near, far] = root_shares<T>(twice, at.sum, at.near_sum, at.far_sum, at.product);
         store(d, hn::IfThenElse(at.to_right, far, near), count, weights.left + begin + i);
         store(d, hn::IfThenElse(at.to_right, near, far), count, weights.right + begin + i);
         store(d, twice, count, weights.total + begin + i);
@@ -276,7 +277,10 @@ void solve_roots_float(const SummedRow& row, const LevelsAt& levels, const Roots
 void solve_roots_double(const SummedRow& row, const LevelsAt& levels, const RootsTo& to) {
   solve_in<double, true, false>(row, levels, to, {});
 }
-void solve_weights_all(const SummedRow& row, const LevelsAt& levels, const WeightsTo& to) {
+void solve_weights_float(const SummedRow& row, const LevelsAt& levels, const WeightsTo& to) {
+  solve_in<float, false, true>(row, levels, {}, to);
+}
+void solve_weights_double(const SummedRow& row, const LevelsAt& levels, const WeightsTo& to) {
   solve_in<double, false, true>(row, levels, {}, to);
 }
 void solve_both_all(const SummedRow& row, const LevelsAt& levels, const RootsTo& roots,
@@ -293,7 +297,8 @@ HWY_EXPORT(first_levels_beyond_all);
 HWY_EXPORT(keep_greatest_all);
 HWY_EXPORT(solve_roots_float);
 HWY_EXPORT(solve_roots_double);
-HWY_EXPORT(solve_weights_all);
+HWY_EXPORT(solve_weights_float);
+HWY_EXPORT(solve_weights_double);
 HWY_EXPORT(solve_both_all);
 
 void first_levels_beyond(const SummedRow& row, double level, std::int32_t* first) {
@@ -313,8 +318,13 @@ void solve_roots<double>(const SummedRow& row, const LevelsAt& levels, const Roo
   HWY_DYNAMIC_DISPATCH(solve_roots_double)(row, levels, to);
 }
 
-void solve_weights(const SummedRow& row, const LevelsAt& levels, const WeightsTo& to) {
-  HWY_DYNAMIC_DISPATCH(solve_weights_all)(row, levels, to);
+template <>
+void solve_weights<float>(const SummedRow& row, const LevelsAt& levels, const WeightsTo& to) {
+  HWY_DYNAMIC_DISPATCH(solve_weights_float)(row, levels, to);
+}
+template <>
+void solve_weights<double>(const SummedRow& row, const LevelsAt& levels, const WeightsTo& to) {
+  HWY_DYNAMIC_DISPATCH(solve_weights_double)(row, levels, to);
 }
 
 void solve_both(const SummedRow& row, const LevelsAt& levels, const RootsTo& roots,

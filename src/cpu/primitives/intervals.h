@@ -46,11 +46,12 @@ struct WeightsTo {
   double* total;
 };
 
-/// T is the type of the row: offsets of rows of float are good to 1e-9 of alpha.
+/// T is the type of the row: offsets of rows of float are good to 1e-9 of alpha, weights to 1e-11.
 template <class T>
 void solve_roots(const SummedRow& row, const LevelsAt& levels, const RootsTo& to);
+template <class T>
 void solve_weights(const SummedRow& row, const LevelsAt& levels, const WeightsTo& to);
-/// Both at once.
+/// Both at once, for rows of any type.
 void solve_both(const SummedRow& row, const LevelsAt& levels, const RootsTo& roots,
                 const WeightsTo& weights);
 

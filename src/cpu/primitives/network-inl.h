@@ -163,16 +163,19 @@ HWY_INLINE void merge_lanes(D d, hn::TFromD<D>* keys, std::ptrdiff_t p, std::ptr
   }
 }
 
-/// Sorts n vectors, n being a multiple of kGroup.
+/// Sorts n vectors, n being a multiple of kGroup. Parts are sorted one after the other, so that those
+/// which the nearest cache holds stay there for most of their rounds.
 template <class D>
-HWY_INLINE void sort_lanes(D d, hn::TFromD<D>* keys, std::ptrdiff_t n) {
+void sort_lanes(D d, hn::TFromD<D>* keys, std::ptrdiff_t n) {
   const auto w = static_cast<std::ptrdiff_t>(hn::Lanes(d));
-  for (std::ptrdiff_t i = 0; i < n; i += kGroup) sort_group(d, keys + i * w);
-  for (std::ptrdiff_t p = kGroup; p < n; p *= 2) {
-    for (std::ptrdiff_t block = 0; block < n; block += 2 * p) {
-      merge_lanes(d, keys + block * w, p, HWY_MIN(2 * p, n - block));
-    }
+  if (n <= kGroup) {
+    if (n == kGroup) sort_group(d, keys);
+    return;
   }
+  const auto p = static_cast<std::ptrdiff_t>(std::bit_floor(static_cast<std::size_t>(n - 1)));
+  sort_lanes(d, keys, p);
+  sort_lanes(d, keys + p * w, n - p);
+  merge_lanes(d, keys, p, n);
 }
 
 }  // namespace lapsum::cpu::HWY_NAMESPACE

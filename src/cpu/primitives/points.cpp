@@ -307,7 +307,7 @@ RootWeights level_weights(std::span<const double> sorted, double alpha, const Ro
   const SummedRow row = summed<T>(sorted, alpha, arena, threads);
   const Located at = locate_levels(row, k, to.lefts, arena, threads);
   for_each_level_block(row, k, at, threads, [&](const LevelsAt& levels, std::ptrdiff_t begin) {
-    solve_weights(row, levels, to.from(begin));
+    solve_weights<T>(row, levels, to.from(begin));
   });
   mend(
       row, k, at, threads, [&](std::ptrdiff_t t, const math::Root& root) { to.set(t, root); },

@@ -14,11 +14,11 @@ namespace {
 // From this length on a look at the row costs less than to fail on it.
 constexpr std::ptrdiff_t kLook = 512;
 
-// How many bits there are in each of the two digits of an element: four steps for every element, or
+// How many bits there are in each of the two digits of an element: sixteen steps for every element, or
 // too many elements fall into one.
 int digit_bits(std::ptrdiff_t n) {
   int bits = 8;
-  while (bits < 11 && std::ptrdiff_t{1} << (2 * bits) < 4 * n) ++bits;
+  while (bits < 11 && std::ptrdiff_t{1} << (2 * bits) < 16 * n) ++bits;
   return bits;
 }
 

@@ -84,12 +84,15 @@ class SortedTile {
     sort_lanes(DF(), values, whole);
   }
 
-  // A number of 32 bits holds in which of 2^22 equal steps from the least to the greatest value of
-  // its row an element lies, above its index. Neighbours that share a step may stand the wrong way
-  // round; where these are many, it is given up.
+  // A number of 32 bits holds in which of two million equal steps from the least to the greatest value
+  // of its row an element lies, above its index. It is read as a float, positive, finite and normal:
+  // those of 512 bits are compared twice as fast as integers. Neighbours that share a step may stand
+  // the wrong way round; where these are many, it is given up.
   static constexpr int kIndexBits = 10;
   static constexpr std::int32_t kIndexMask = (1 << kIndexBits) - 1;
-  static_assert(kTileLength <= 1 << kIndexBits);
+  static constexpr std::int32_t kFirstKey = 0x00800000, kKeys = 0x7f800000 - kFirstKey;
+  static constexpr std::int32_t kSteps = kKeys >> kIndexBits;
+  static_assert(kTileLength <= 1 << kIndexBits && (kFirstKey & kIndexMask) == 0);
 
   bool sort_by_steps(const Tile& tile, Arena& arena) const {
     const DF d;
@@ -103,24 +106,23 @@ class SortedTile {
       least = hn::Min(least, v);
       greatest = hn::Max(greatest, v);
     });
-    const VW last = hn::Set(d, static_cast<float>((1 << (32 - kIndexBits)) - 1));
+    const VW last = hn::Set(d, static_cast<float>(kSteps - 1));
     const VW most = hn::Set(d, std::numeric_limits<float>::max());
     const VW rate = hn::Min(hn::Div(last, hn::Sub(greatest, least)), most);
     for (std::ptrdiff_t j = 0; j < n; ++j) {
       const VW v = hn::LoadU(d, given + j * w);
       const VW step = hn::Min(hn::Mul(hn::Sub(v, least), rate), last);
-      const auto key = hn::Or(hn::ShiftLeft<kIndexBits>(hn::ConvertTo(di, step)),
-                              hn::Set(di, static_cast<std::int32_t>(j)));
-      hn::StoreU(hn::Xor(key, hn::Set(di, std::numeric_limits<std::int32_t>::min())), di,
-                 order + j * w);
+      const auto key = hn::Add(hn::ShiftLeft<kIndexBits>(hn::ConvertTo(di, step)),
+                               hn::Set(di, kFirstKey + static_cast<std::int32_t>(j)));
+      hn::StoreU(hn::BitCast(d, key), d, values + j * w);
     }
     const std::ptrdiff_t whole = whole_groups(n);
-    std::fill(order + n * w, order + whole * w, std::numeric_limits<std::int32_t>::max());
-    sort_lanes(di, order, whole);
+    std::fill(values + n * w, values + whole * w, std::numeric_limits<float>::infinity());
+    sort_lanes(d, values, whole);
     return fetch(given, n);
   }
 
-  // Indices and values of sorted steps. False if it takes too many moves.
+  // Indices and values of sorted keys, which `values` holds. False if it takes too many moves.
   bool fetch(const float* given, std::ptrdiff_t n) const {
     const DF d;
     const I di;
@@ -129,7 +131,8 @@ class SortedTile {
     std::ptrdiff_t moves = 4 * n;
     VW before = hn::Set(d, -std::numeric_limits<float>::infinity());
     for (std::ptrdiff_t e = 0; e < n * w; e += w) {
-      const auto index = hn::And(hn::LoadU(di, order + e), hn::Set(di, kIndexMask));
+      const auto key = hn::BitCast(di, hn::LoadU(d, values + e));
+      const auto index = hn::And(key, hn::Set(di, kIndexMask));
       hn::StoreU(index, di, order + e);
       const auto from = hn::Add(hn::ShiftLeftSame(index, std::countr_zero(hn::Lanes(d))), lane);
       VW v = hn::GatherIndex(d, given, from);

@@ -300,7 +300,7 @@ class Kernel {
         const V excess = roots.excess[i];
         const V product = products.gather(roots.before.data + i);
         roots.product.set(i, product);
-        roots.m.set(i, hn::Sqrt(hn::MulAdd(excess, excess, product)));
+        roots.m.set(i, square_root<float>(hn::MulAdd(excess, excess, product)));
       });
       body(begin, length, roots);
     });
@@ -402,7 +402,7 @@ class Kernel {
         const V far_sum = hn::IfThenElse(is_right, left_sum, right_sum);
         const V twice = hn::Add(roots.m[i], roots.m[i]);
         const auto [near, far] =
-            root_shares(twice, roots.sum(i), near_sum, far_sum, roots.product[i]);
+            root_shares<float>(twice, roots.sum(i), near_sum, far_sum, roots.product[i]);
         left.set(i, hn::Mul(u[begin + i], hn::IfThenElse(is_right, far, near)));
         right.set(i, hn::Mul(u[begin + i], hn::IfThenElse(is_right, near, far)));
       });
