@@ -2,6 +2,8 @@
 // levels of a long row are found by search, as those of a top-k, and need no sort.
 #include "cpu/lap_sum_inverse.h"
 
+#include <optional>
+
 #include "cpu/primitives/points.h"
 #include "cpu/primitives/pulled_row.h"
 #include "cpu/primitives/sorted_row.h"
@@ -140,8 +142,8 @@ void lap_sum_inverse_vjp(Rows<const T> r, const AllLevels& k, const PerRow& alph
     }
     const RowLevels levels = finite_levels(row, k[i], arena);
     const std::span<const double> u = load(g[i], m, orientation.sign, arena, inner);
-    const RootWeights roots =
-        level_weights<T>(row.decays.r, orientation.alpha, levels, arena, inner);
+    std::optional<RootWeights> roots;
+    if (gk) roots = level_weights<T>(row.decays.r, orientation.alpha, levels, arena, inner);
     if (gr.data) {
       const Arena::Scope scope(arena);
       row.clear_infinite(gr[i]);
@@ -156,12 +158,13 @@ void lap_sum_inverse_vjp(Rows<const T> r, const AllLevels& k, const PerRow& alph
           }
         });
       };
-      scatter<T>(row.decays.r, orientation.alpha, roots, u, arena, inner, store);
+      scatter<T>(row.decays.r, orientation.alpha, levels, roots ? &*roots : nullptr, u, arena,
+                 inner, store);
       results.finish();
     }
     if (gk) {
       for (std::ptrdiff_t t = 0; t < m; ++t) {
-        gk[i * m + t] = capped<T>(u[t] * level_slope(roots, t, orientation.alpha));
+        gk[i * m + t] = capped<T>(u[t] * level_slope(*roots, t, orientation.alpha));
       }
     }
     if (galpha) {

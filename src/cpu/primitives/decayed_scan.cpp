@@ -207,7 +207,7 @@ class SegmentedScan {
                 Arena& arena, int threads)
       : SegmentedScan(sorted, alpha, weights, arena) {
     kept_ = chunks_.count() <= kKeptChunks;
-    room_ = (1 + 2 * std::ssize(weights)) * std::min(chunks_.n, chunks_.length);
+    room_ = (1 + 2 * std::ssize(weights)) * (std::min(chunks_.n, chunks_.length) + 1);
     rooms_ = arena.take<double>((kept_ ? chunks_.count() : threads) * room_);
   }
   SegmentedScan(std::span<const double> sorted, double alpha, const SideWeights& weights,
@@ -230,11 +230,13 @@ class SegmentedScan {
     parallel_for(chunks_.count(), threads, [&](std::ptrdiff_t c, int thread) {
       const Chunk chunk(*this, c, thread);
       if (!kept_) fill(chunk);
-      ChunkOfScans out{chunk.begin, chunk.begin + chunk.size, {}, {}};
+      ChunkOfScans out{chunk.begin, chunk.begin + chunk.size, {}, {}, chunk.keep};
+      const std::ptrdiff_t room = chunk.size + 1;
       for (std::ptrdiff_t w = 0; w < std::ssize(weights_); ++w) {
-        double* right = to_ ? to_->right + chunk.begin : chunk.keep + (2 * w + 1) * chunk.size;
-        double* left = to_ ? to_->left + chunk.begin : right + chunk.size;
+        double* right = to_ ? to_->right + chunk.begin : chunk.keep + (2 * w + 1) * room;
+        double* left = to_ ? to_->left + chunk.begin : right + room;
         finish_segments(part(chunk, w), end(c, w), right, left);
+        if (!to_ && are_ones(w)) set_ends(chunk, w, right, left);
         out.scans.push_back({{{{right, chunk.length()}}}, {{{left, chunk.length()}}}});
       }
       body(out);
@@ -249,6 +251,7 @@ class SegmentedScan {
         weights_(weights),
         chunks_(std::ssize(sorted)),
         ends_(arena.take<AtSegments>(chunks_.count() * std::ssize(weights))),
+        firsts_(arena.take<double>(chunks_.count() * std::ssize(weights))),
         keeps_(arena.take<Passed>(chunks_.count() * Segments::kCount)) {}
 
   // What is left of a sum on the way through a segment, and from its last value to the next one.
@@ -303,6 +306,28 @@ class SegmentedScan {
     }
   }
 
+  bool are_ones(std::ptrdiff_t w) const {
+    const SideWeights& of = weights_[static_cast<std::size_t>(w)];
+    return of.right.empty() && of.left.empty();
+  }
+
+  // The scans of ones at the first value of a chunk and of the next, as both of them see it.
+  void set_ends(const Chunk& chunk, std::ptrdiff_t w, double* right, double* left) const {
+    const auto set = [&](std::ptrdiff_t c, std::ptrdiff_t at) {
+      if (c == chunks_.count()) return;
+      right[at] = end(c, w).right[0] + 1;
+      left[at] = first(c, w);
+    };
+    set(chunk.at, 0);
+    set(chunk.at + 1, chunk.size);
+    chunk.keep[chunk.size] = 0;
+  }
+
+  // What the first value of a chunk sees on its right, itself included.
+  double& first(std::ptrdiff_t chunk, std::ptrdiff_t w) const {
+    return firsts_[chunk * std::ssize(weights_) + w];
+  }
+
   // From what segments add up to by themselves to what arrives at each.
   void join(std::ptrdiff_t w) const {
     const std::ptrdiff_t count = chunks_.count() * Segments::kCount;
@@ -318,6 +343,7 @@ class SegmentedScan {
     for (std::ptrdiff_t i = count; i-- > 0;) {
       double& at = end(i / Segments::kCount, w).left[i % Segments::kCount];
       arrives = step(at, arrives, keeps_[i].through);
+      if (i % Segments::kCount == 0) first(i / Segments::kCount, w) = arrives;
       if (i > 0) arrives *= keeps_[i - 1].on;
     }
   }
@@ -331,6 +357,7 @@ class SegmentedScan {
   std::ptrdiff_t room_ = 0;
   std::span<double> rooms_;
   std::span<AtSegments> ends_;  // of all segments, for each of the weights
+  std::span<double> firsts_;
   std::span<Passed> keeps_;
 };
 

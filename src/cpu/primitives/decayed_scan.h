@@ -70,11 +70,14 @@ void scan_ones(std::span<const double> sorted, double alpha, const OnesTo& to, A
                int threads);
 
 /// A chunk [begin, end) of a sorted row and its scans, one for each of several weights, which count from
-/// `begin`; and, of a row of double, its decays, of whose ends `keep` alone is known.
+/// `begin`. Of a row of double its decays, of whose ends `keep` alone is known; of a row of float the
+/// decays to the next value, and behind the scans of ones those of the next value, if there is one, of
+/// the same bits as in its own chunk.
 struct ChunkOfScans {
   std::ptrdiff_t begin, end;
   std::vector<Scans<0>> scans;
   Decays decays;
+  const double* keep = nullptr;
 };
 
 /// Scans of several weights, handed to `body` chunk by chunk, by several threads. A long row needs no

@@ -9,6 +9,7 @@
 #include "cpu/primitives/intervals.h"
 #include "cpu/primitives/laplace.h"
 #include "cpu/primitives/parallel.h"
+#include "cpu/primitives/stepped_levels.h"
 #include "cpu/primitives/walk.h"
 #include "instantiate.h"
 #include "math/interval.h"
@@ -38,50 +39,20 @@ bool has_plateaus(const SummedRow& row) {
                      [](double keep) { return keep < kLeastExcess; });
 }
 
-// Levels with steps of one, as those of a soft sort, need no search: every value marks the first
-// level beyond it, and a level has as many values on its left as the last mark says.
 Located locate_levels(const SummedRow& row, const RowLevels& k, std::span<Index> lefts,
                       Arena& arena, int threads) {
   const std::ptrdiff_t m = k.size();
-  // LapSum(r_j) = j + 1/2 + (behind - before) / 2; the integer part is compared first, exactly.
-  const auto beyond = [&](std::ptrdiff_t t, std::ptrdiff_t j) {
-    return k[t] - (static_cast<double>(j) + 0.5) > 0.5 * (row.behind[j] - row.before[j]);
-  };
   if (!k.are_steps()) {
+    // LapSum(r_j) = j + 1/2 + (behind - before) / 2; the integer part is compared first, exactly.
+    const auto beyond = [&](std::ptrdiff_t t, std::ptrdiff_t j) {
+      return k[t] - (static_cast<double>(j) + 0.5) > 0.5 * (row.behind[j] - row.before[j]);
+    };
     walk(row.n, k.values(), arena, threads, beyond,
          [&](std::ptrdiff_t t, std::ptrdiff_t j) { lefts[t] = static_cast<Index>(j + 1); });
     return {lefts, false, false};
   }
   for_each_chunk(m, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    std::ptrdiff_t j = last_beyond(row.n, [&](std::ptrdiff_t i) { return beyond(begin, i); }) + 1;
-    Index* const marked = lefts.data() + begin;
-    const auto last = static_cast<std::int32_t>(end - begin);
-    std::int32_t cleared = 0;
-    const auto clear_below = [&](std::int32_t level) {
-      for (; cleared < level; ++cleared) marked[cleared] = 0;
-    };
-    clear_below(1);
-    marked[0] = static_cast<Index>(j);
-    for (std::int32_t next = 0; j < row.n && next < last;) {
-      constexpr std::ptrdiff_t kBlock = 256;
-      std::int32_t first[kBlock];
-      const std::ptrdiff_t count = std::min(kBlock, row.n - j);
-      const SummedRow part{row.r + j,      row.keep + j, row.before + j,
-                           row.behind + j, count,        row.alpha};
-      first_levels_beyond(part, k[begin] - static_cast<double>(j), first);
-      for (std::ptrdiff_t i = 0; i < count; ++i) next = std::max(next, first[i]);
-      const auto is_outside = [&](std::int32_t level) { return level >= last; };
-      const std::ptrdiff_t inside =
-          next < last ? count : std::find_if(first, first + count, is_outside) - first;
-      clear_below(std::min(next + 1, last));
-      const auto before = static_cast<Index>(j + 1);
-      for (std::ptrdiff_t i = 0; i < inside; ++i) {
-        marked[first[i]] = before + static_cast<Index>(i);
-      }
-      j += inside;
-    }
-    clear_below(last);
-    keep_greatest(marked, end - begin);
+    count_lefts(row, k[begin], end - begin, lefts.data() + begin);
   });
   if (m == 0) return {lefts, true, true};
   const double front = k[0], back = k[m - 1];
@@ -193,6 +164,36 @@ struct WeightsRoom {
   std::span<double> left, right, total;
 };
 
+// What roots bring to the values next to them, as spread_steps does. Levels of one place belong to the
+// chunk of the first of them, and so do the places up to those of the next.
+void spread(const RootWeights& roots, std::span<const double> u, std::span<double> at_left,
+            std::span<double> at_right, int threads) {
+  const std::ptrdiff_t m = std::ssize(u), places = std::ssize(at_left);
+  const auto first_from = [&](std::ptrdiff_t t) {
+    if (t == 0) return t;
+    const auto next =
+        std::upper_bound(roots.lefts.begin() + t, roots.lefts.end(), roots.lefts[t - 1]);
+    return next - roots.lefts.begin();
+  };
+  const auto spread_some = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    const std::ptrdiff_t first = begin == 0 ? 0 : begin == m ? places : roots.lefts[begin];
+    const std::ptrdiff_t last = end == m ? places : roots.lefts[end];
+    std::fill(at_left.begin() + first, at_left.begin() + last, 0.0);
+    std::fill(at_right.begin() + first, at_right.begin() + last, 0.0);
+    for (std::ptrdiff_t t = begin; t < end; ++t) {
+      at_left[roots.lefts[t]] += u[t] * roots.left[t];
+      at_right[roots.lefts[t]] += u[t] * roots.right[t];
+    }
+  };
+  if (roots.ascending && m > 0) {
+    for_each_chunk(m, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+      spread_some(first_from(begin), first_from(end));
+    });
+  } else {
+    spread_some(0, m);
+  }
+}
+
 }  // namespace
 
 std::span<Point> locate(const Decays& decays, std::span<const double> x, bool ties_left,
@@ -288,6 +289,9 @@ template <class T>
 void level_values(std::span<const double> sorted, double alpha, const RowLevels& k, Arena& arena,
                   int threads, const std::function<void(std::ptrdiff_t, std::span<double>)>& body) {
   const Arena::Scope scope(arena);
+  if (std::is_same_v<T, float> && are_plain_steps(k, std::ssize(sorted))) {
+    return step_values(sorted, alpha, k, arena, threads, body);
+  }
   const SummedRow row = summed<T>(sorted, alpha, arena, threads);
   const Located at = locate_levels(row, k, arena.take<Index>(k.size()), arena, threads);
   solve_thresholds<T>(
@@ -316,38 +320,23 @@ RootWeights level_weights(std::span<const double> sorted, double alpha, const Ro
 }
 
 template <class T>
-void scatter(std::span<const double> sorted, double alpha, const RootWeights& roots,
-             std::span<const double> u, Arena& arena, int threads,
+void scatter(std::span<const double> sorted, double alpha, const RowLevels& k,
+             const RootWeights* known, std::span<const double> u, Arena& arena, int threads,
              const std::function<void(const ChunkOfScans&)>& body) {
   const std::ptrdiff_t n = std::ssize(sorted);
   const Arena::Scope scope(arena);
+  // One place more on the outer side takes what goes to no value, which is nothing.
   std::span<double> at_left = arena.take<double>(n + 1);
   std::span<double> at_right = arena.take<double>(n + 1);
-  // One place more on the outer side takes what goes to no value, which is nothing. Levels of one
-  // place belong to the chunk of the first of them, and so do the places up to those of the next.
-  const std::ptrdiff_t m = std::ssize(u);
-  const auto first_from = [&](std::ptrdiff_t t) {
-    if (t == 0) return t;
-    const auto next =
-        std::upper_bound(roots.lefts.begin() + t, roots.lefts.end(), roots.lefts[t - 1]);
-    return next - roots.lefts.begin();
-  };
-  const auto spread = [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-    const std::ptrdiff_t first = begin == 0 ? 0 : begin == m ? n + 1 : roots.lefts[begin];
-    const std::ptrdiff_t last = end == m ? n + 1 : roots.lefts[end];
-    std::fill(at_left.begin() + first, at_left.begin() + last, 0.0);
-    std::fill(at_right.begin() + first, at_right.begin() + last, 0.0);
-    for (std::ptrdiff_t t = begin; t < end; ++t) {
-      at_left[roots.lefts[t]] += u[t] * roots.left[t];
-      at_right[roots.lefts[t]] += u[t] * roots.right[t];
-    }
-  };
-  if (roots.ascending && m > 0) {
-    for_each_chunk(m, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-      spread(first_from(begin), first_from(end));
-    });
+  if (known) {
+    spread(*known, u, at_left, at_right, threads);
+  } else if (std::is_same_v<T, float> && are_plain_steps(k, n)) {
+    const Arena::Scope inner(arena);
+    spread_steps(sorted, alpha, k, u, at_left, at_right, arena, threads);
   } else {
-    spread(0, m);
+    const Arena::Scope inner(arena);
+    const RootWeights roots = level_weights<T>(sorted, alpha, k, arena, threads);
+    spread(roots, u, at_left, at_right, threads);
   }
   const auto size = static_cast<std::size_t>(n);
   const SideWeights weights[] = {{at_right.first(size), at_left.last(size)}};
@@ -387,9 +376,9 @@ Scans<Order> scatter(const Decays& decays, std::span<const Point> points, std::s
 
 LAPSUM_INSTANTIATE(level_values)
 LAPSUM_INSTANTIATE(level_weights)
-#define LAPSUM_SCATTER(T)                                                       \
-  template void scatter<T>(std::span<const double>, double, const RootWeights&, \
-                           std::span<const double>, Arena&, int,                \
+#define LAPSUM_SCATTER(T)                                                                         \
+  template void scatter<T>(std::span<const double>, double, const RowLevels&, const RootWeights*, \
+                           std::span<const double>, Arena&, int,                                  \
                            const std::function<void(const ChunkOfScans&)>&);
 LAPSUM_SCATTER(float)
 LAPSUM_SCATTER(double)

@@ -102,10 +102,11 @@ inline double gather(const Scans<0>& scans, const RootWeights& roots, std::ptrdi
          (c < scans.left[0].size() ? roots.right[t] * scans.left[0][c] : 0);
 }
 
-/// sum_t u_t q_t at every value, chunk by chunk: what the roots left of it bring, and those right.
+/// sum_t u_t q_t of the levels k at every value, chunk by chunk: what the roots left of it bring, and
+/// those right. Their weights, where they are known, need not be found again.
 template <class T>
-void scatter(std::span<const double> sorted, double alpha, const RootWeights& roots,
-             std::span<const double> u, Arena& arena, int threads,
+void scatter(std::span<const double> sorted, double alpha, const RowLevels& k,
+             const RootWeights* known, std::span<const double> u, Arena& arena, int threads,
              const std::function<void(const ChunkOfScans&)>& body);
 
 }  // namespace lapsum::cpu
