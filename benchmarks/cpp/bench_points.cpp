@@ -1,5 +1,6 @@
 // Points in a sorted row: finding them by value and by level.
 #include "cpu/primitives/points.h"
+#include "cpu/primitives/stepped_levels.h"
 #include "rows.h"
 
 namespace lapsum::bench {
@@ -18,6 +19,21 @@ void solve_levels(benchmark::State& state) {
   count_elements(state);
 }
 BENCHMARK(solve_levels)->Apply(lengths_and_alphas);
+
+// With the scans of a row of float.
+void step_values(benchmark::State& state) {
+  const std::vector<double> row = sorted_normals(state.range(0));
+  const auto levels = cpu::RowLevels::in_steps(0.5, state.range(0));
+  cpu::Arena arena;
+  for (auto _ : state) {
+    const cpu::Arena::Scope scope(arena);
+    cpu::step_values(
+        row, alpha_of(state.range(1)), levels, arena, 1,
+        [](std::ptrdiff_t, std::span<double> values) { benchmark::DoNotOptimize(values.data()); });
+  }
+  count_elements(state);
+}
+BENCHMARK(step_values)->Apply(lengths_and_alphas);
 
 void locate(benchmark::State& state) {
   const std::vector<double> row = sorted_normals(state.range(0));
