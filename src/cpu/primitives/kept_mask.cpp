@@ -167,15 +167,22 @@ std::optional<Threshold> mask_keeping_decays(const T* x, std::ptrdiff_t n, doubl
   const Arena::Scope scope(arena);
   const std::optional<Bracket> aimed = aim_threshold(x, n, sign, k, alpha, arena);
   if (!aimed) return std::nullopt;
-  const Outlook from{aimed->lo, aimed->hi, std::clamp(aimed->root, aimed->lo, aimed->hi), alpha};
+  Outlook from{aimed->lo, aimed->hi, std::clamp(aimed->root, aimed->lo, aimed->hi), alpha};
   const double rate = std::numbers::log2e / alpha;
   const double to_lo = (from.center - from.lo) * rate, to_hi = (from.hi - from.center) * rate;
   const auto within = [](double octaves, double most) {
     return std::isinf(octaves) || octaves < most;
   };
+  const bool narrow = std::min(to_lo, to_hi) > kFarDecay<T>;
+  if (narrow) {
+    // A root next to an end would see what lies beyond it.
+    const double seen = kFarDecay<T> / rate;
+    from.lo = static_cast<Work<T>>(from.lo - seen);
+    from.hi = static_cast<Work<T>>(from.hi + seen);
+  }
   KeptRow<T> row(x, n, sign, from, p, arena, threads);
 
-  if (std::min(to_lo, to_hi) > kFarDecay<T>) {
+  if (narrow) {
     const std::optional<KeptDecays> sides = row.choose();
     if (!sides) return std::nullopt;
     const auto b = solve_inside(row.inside(), {-kInf, 0, kInf, 0}, static_cast<double>(sides->left),

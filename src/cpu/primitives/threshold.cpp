@@ -189,6 +189,7 @@ class Search {
                              double k) {
     constexpr double kReach = 1e30;
     constexpr std::ptrdiff_t kMore = 8;
+    constexpr double kDoubt = 0.25;
     if (!(alpha_ > 1 / kReach && alpha_ < kReach)) return std::nullopt;
     std::ptrdiff_t step = std::max<std::ptrdiff_t>(1, n / sample_size(n));
     const bool between = around.at.left_sum > 0 && around.at.right_sum > 0;
@@ -257,8 +258,10 @@ class Search {
           seen = around.scaled(m / static_cast<double>(n));
           continue;
         }
-        const double low = open < 0 ? -kInf : open > 0 ? v : v + (off - allowed) / slope;
-        const double high = open > 0 ? kInf : open < 0 ? v : v + (off + allowed) / slope;
+        // The slope between two probes is a rough one: the farther the root is, the less is known.
+        const double reach = allowed + (left + right > 8 ? 0 : kDoubt * std::abs(off));
+        const double low = open < 0 ? -kInf : open > 0 ? v : v + (off - reach) / slope;
+        const double high = open > 0 ? kInf : open < 0 ? v : v + (off + reach) / slope;
         const Neighbours ends = glance_neighbours(x, n, step, sign, low, high);
         const auto quantile = [&](double lap_sum) {
           return normal_quantile((lap_sum - seen.left_count) / m);
