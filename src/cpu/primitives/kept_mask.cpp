@@ -16,6 +16,7 @@
 #include "cpu/primitives/density.h"
 #include "cpu/primitives/kept_decays.h"
 #include "cpu/primitives/parallel.h"
+#include "cpu/primitives/row.h"
 #include "cpu/primitives/threshold.h"
 #include "instantiate.h"
 
@@ -173,16 +174,16 @@ std::optional<Threshold> mask_keeping_decays(const T* x, std::ptrdiff_t n, doubl
   const auto within = [](double octaves, double most) {
     return std::isinf(octaves) || octaves < most;
   };
-  const bool narrow = std::min(to_lo, to_hi) > kFarDecay<T>;
-  if (narrow) {
+  const bool apart = std::min(to_lo, to_hi) > kFarDecay<T>;
+  if (apart) {
     // A root next to an end would see what lies beyond it.
     const double seen = kFarDecay<T> / rate;
-    from.lo = static_cast<Work<T>>(from.lo - seen);
-    from.hi = static_cast<Work<T>>(from.hi + seen);
+    from.lo = narrow<Work<T>>(from.lo - seen);
+    from.hi = narrow<Work<T>>(from.hi + seen);
   }
   KeptRow<T> row(x, n, sign, from, p, arena, threads);
 
-  if (narrow) {
+  if (apart) {
     const std::optional<KeptDecays> sides = row.choose();
     if (!sides) return std::nullopt;
     const auto b = solve_inside(row.inside(), {-kInf, 0, kInf, 0}, static_cast<double>(sides->left),
