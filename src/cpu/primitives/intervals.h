@@ -1,6 +1,7 @@
 // math/interval.h for many intervals at once, vectorised.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 
@@ -33,6 +34,10 @@ void keep_greatest(std::uint32_t* numbers, std::ptrdiff_t n);
 /// Below this excess, all but an integer, math::solve_interval must be asked if the decay between the
 /// neighbours is below this too.
 inline constexpr double kLeastExcess = 1e-100;
+inline bool is_whole(double level) { return std::abs(level - std::round(level)) < kLeastExcess; }
+
+/// How many levels callers hand over at a time: what is made of them stays in the nearest cache.
+inline constexpr std::ptrdiff_t kLevelBlock = 128;
 
 /// Where the roots b of levels inside (0, n) go, as math::solve_interval gives them.
 struct RootsTo {

@@ -56,12 +56,11 @@ Located locate_levels(const SummedRow& row, const RowLevels& k, std::span<Index>
   });
   if (m == 0) return {lefts, true, true};
   const double front = k[0], back = k[m - 1];
-  const bool whole = std::abs(front - std::round(front)) < kLeastExcess;
   // Next to 0 and n a root has values on one side alone.
   const bool at_ends = front < 0.5 || back > static_cast<double>(row.n) - 0.5;
-  return {
-      lefts, true,
-      inside(front, row.n) && inside(back, row.n) && !(whole && (at_ends || has_plateaus(row)))};
+  return {lefts, true,
+          inside(front, row.n) && inside(back, row.n) &&
+              !(is_whole(front) && (at_ends || has_plateaus(row)))};
 }
 
 SummedRow summed(const Decays& decays, const Scans<0>& ones, Arena& arena, int threads) {
@@ -78,8 +77,6 @@ SummedRow summed(std::span<const double> sorted, double alpha, Arena& arena, int
   scan_ones<T>(sorted, alpha, to, arena, threads);
   return {sorted.data(), to.keep, to.right, to.left, n, alpha};
 }
-
-constexpr std::ptrdiff_t kLevelBlock = 128;
 
 // body(levels, begin) for blocks of at most kLevelBlock levels.
 template <class Body>

@@ -9,8 +9,6 @@
 namespace lapsum::cpu {
 namespace {
 
-constexpr std::ptrdiff_t kLevelBlock = 128;
-
 // A chunk of values, the next one, and the levels whose roots lie between them. Those of the first chunk
 // may also lie before it, those of the last one behind it.
 class Part {
@@ -115,8 +113,7 @@ void count_lefts(const SummedRow& row, double level, std::ptrdiff_t count, Index
 bool are_plain_steps(const RowLevels& k, std::ptrdiff_t n) {
   if (!k.are_steps() || k.size() == 0 || n == 0) return false;
   const double front = k[0], back = k[k.size() - 1];
-  const bool whole = std::abs(front - std::round(front)) < kLeastExcess;
-  return !whole && front > 0 && back < static_cast<double>(n);
+  return !is_whole(front) && front > 0 && back < static_cast<double>(n);
 }
 
 void step_values(std::span<const double> sorted, double alpha, const RowLevels& k, Arena& arena,
