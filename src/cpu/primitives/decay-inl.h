@@ -266,22 +266,34 @@ class Steps {
   /// The decay without the part of its side, in one float, within 0.56 ulp; 0 from `octaves` on.
   HWY_INLINE VF rounded(VF r, M is_left, const Side& left, const Side& right, int octaves) const {
     const DF d;
-    const hn::RebindToSigned<DF> di;
     const auto [moved, f] = count<false>(negate_if(is_left, r), is_left, left, right);
-    const auto bits = hn::BitCast(di, moved);
-    const auto step = hn::And(bits, hn::Set(di, kSteps - 1));
-    const VF g = growth<false>(hn::Sub(f, look_up(kNearestTable<kSteps>.beyond, step)));
-    const auto power = hn::BitCast(di, look_up(kNearestTable<kSteps>.power, step));
-    const VF scaled = hn::BitCast(d, hn::Sub(power, hn::ShiftLeft<23 - kStepBits>(bits)));
+    const auto [power, g] = scaled<false>(hn::BitCast(hn::RebindToSigned<DF>(), moved), f);
     const VF end = hn::Set(d, static_cast<float>(kRound + octaves * kSteps));
-    return hn::IfThenElseZero(hn::Lt(moved, end), hn::MulAdd(scaled, g, scaled));
+    return hn::IfThenElseZero(hn::Lt(moved, end), hn::MulAdd(power, g, power));
+  }
+
+  static constexpr int kCount = kSteps;
+  /// Adding this to a number of steps leaves the whole ones in the low bits.
+  static constexpr double kRound = 0x1.8p23;
+
+  /// 2^-((m + f) / kSteps) is power (1 + growth), m being in the low bits. |f| <= 1/2, and twice that
+  /// with a part.
+  struct Scaled {
+    VF power, growth;
+  };
+  template <bool kWithPart>
+  static HWY_INLINE Scaled scaled(hn::Vec<hn::RebindToSigned<DF>> m, VF f) {
+    const hn::RebindToSigned<DF> di;
+    const auto step = hn::And(m, hn::Set(di, kSteps - 1));
+    const VF g = growth<kWithPart>(hn::Sub(f, look_up(kNearestTable<kSteps>.beyond, step)));
+    const auto power = hn::BitCast(di, look_up(kNearestTable<kSteps>.power, step));
+    return {hn::BitCast(DF(), hn::Sub(power, hn::ShiftLeft<23 - kStepBits>(m))), g};
   }
 
  private:
   using VI = hn::Vec<hn::RebindToSigned<DF>>;
   static_assert(kSteps == 8 || kSteps == 16);
   static constexpr int kStepBits = kSteps == 16 ? 4 : 3;
-  static constexpr double kRound = 0x1.8p23;
 
   // The distance in steps: whole ones, in the low bits of `moved`, and the rest.
   struct Counted {

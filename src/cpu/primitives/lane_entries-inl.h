@@ -10,6 +10,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -51,9 +52,13 @@ HWY_INLINE void store_lanes(const Wide& v, double* to) {
   for (std::ptrdiff_t h = 0; h < kHalves; ++h) hn::StoreU(v.half[h], D(), to + h * kHalf);
 }
 HWY_INLINE Wide widen(VF v) {
-  float lanes[kWidth];
-  hn::StoreU(v, DF(), lanes);
-  return wide([&](std::ptrdiff_t h) HWY_ATTR { return load_wide(D(), lanes + h * kHalf); });
+#if HWY_TARGET == HWY_SCALAR
+  return {{hn::PromoteTo(D(), v)}};
+#else
+  const hn::Half<DF> half;
+  return {{hn::PromoteTo(D(), hn::LowerHalf(half, v)),
+           hn::PromoteTo(D(), hn::UpperHalf(half, v))}};
+#endif
 }
 HWY_INLINE VF narrowed(const Wide& v) {
   const hn::Rebind<float, D> half;
@@ -102,24 +107,21 @@ HWY_INLINE Wide spread_total(const Wide& v) {
   return wide([&](std::ptrdiff_t) HWY_ATTR { return total; });
 }
 
-/// Sums of vectors of type VF or Wide.
-template <class Vector, int kCount>
+/// Sums of vectors of floats, and of doubles.
+template <int kFloats, int kDoubles = 0>
 struct Sums {
   HWY_INLINE Sums() {
-    for (Vector& v : sum) {
-      if constexpr (std::is_same_v<Vector, Wide>) {
-        v = wide([](std::ptrdiff_t) HWY_ATTR { return hn::Zero(D()); });
-      } else {
-        v = hn::Zero(DF());
-      }
-    }
+    for (VF& v : sum) v = hn::Zero(DF());
+    for (Wide& v : wide_sum) v = wide([](std::ptrdiff_t) HWY_ATTR { return hn::Zero(D()); });
   }
   HWY_INLINE Sums& operator+=(const Sums& other) {
-    for (int i = 0; i < kCount; ++i) sum[i] = add(sum[i], other.sum[i]);
+    for (int i = 0; i < kFloats; ++i) sum[i] = add(sum[i], other.sum[i]);
+    for (int i = 0; i < kDoubles; ++i) wide_sum[i] = add(wide_sum[i], other.wide_sum[i]);
     return *this;
   }
 
-  Vector sum[kCount];
+  std::array<VF, kFloats> sum;
+  std::array<Wide, kDoubles> wide_sum;
 };
 
 /// Entries of up to kWidth rows of n elements, if kTile: entry j * kWidth + l is element j of row
@@ -128,6 +130,8 @@ struct Sums {
 template <bool kTile>
 class Entries {
  public:
+  static constexpr bool kIsTile = kTile;
+
   explicit Entries(std::ptrdiff_t n)
       : n_(n), count_(kTile ? n * kWidth : (n + kWidth - 1) / kWidth * kWidth) {}
 
@@ -202,9 +206,8 @@ class Entries {
   }
 
   /// The sums of what body(sums, e) adds for vectors of entries.
-  template <class Vector, int kCount, class Body>
-  HWY_INLINE Sums<Vector, kCount> add_up(Body body) const {
-    using Part = Sums<Vector, kCount>;
+  template <class Part, class Body>
+  HWY_INLINE Part add_up(Body body) const {
     // Long chains of equal terms drift.
     constexpr std::ptrdiff_t kBlock = 32 * kWidth;
     if constexpr (kTile) {
@@ -243,7 +246,8 @@ class Entries {
         for (std::ptrdiff_t e = begin; e < end; e += kWidth) body(one, e);
         all += one;
       }
-      for (Vector& v : all.sum) v = spread_total(v);
+      for (VF& v : all.sum) v = spread_total(v);
+      for (Wide& v : all.wide_sum) v = spread_total(v);
       return all;
     }
   }
@@ -272,6 +276,27 @@ class Entries {
  private:
   std::ptrdiff_t n_, count_;
 };
+
+/// Tells the rows of solved lanes their thresholds; `to` is where their masks go, and false returned if
+/// none does.
+template <class T>
+HWY_INLINE bool tell(std::span<Lane<T>> rows, MF solved, const Wide& b, const Wide& offset, T** to) {
+  HWY_ALIGN double anchors[kWidth], offsets[kWidth];
+  HWY_ALIGN float is_solved[kWidth];
+  store_lanes(b, anchors);
+  store_lanes(offset, offsets);
+  hn::Store(hn::IfThenElseZero(solved, hn::Set(DF(), 1.0f)), DF(), is_solved);
+  bool masks = false;
+  for (std::size_t l = 0; l < rows.size(); ++l) {
+    to[l] = nullptr;
+    if (is_solved[l] == 0) continue;
+    rows[l].solved = true;
+    rows[l].b = {anchors[l], offsets[l]};
+    to[l] = rows[l].p;
+    masks |= to[l] != nullptr;
+  }
+  return masks;
+}
 
 /// solve(entries, part) for up to kWidth rows of n elements, together or one by one. A tile costs
 /// the same for one row as for all, and takes as many steps as the hardest of them; a row alone has

@@ -48,14 +48,32 @@ class LaneSearch {
 
   /// sign * x, padded with infinities.
   const Number* values() const { return values_; }
+  /// Room for two floats of each entry, which is not needed any more.
+  float* room(int which) const { return which == 0 ? u_ : w_; }
   const Wide& k() const { return k_; }
   const Wide& alpha() const { return alpha_; }
   const Wide& anchor() const { return anchor_; }
   const Wide& offset() const { return offset_; }
   MF wanted() const { return wanted_; }
-  /// The ends of gaps that are too wide to go on, else 0; of rows of double they are not known.
+
+  /// The ends of gaps so wide that there is nothing to climb, else equal; of rows of double they are
+  /// not known.
   VF below() const { return below_; }
   VF above() const { return above_; }
+
+  /// Tells rows the ends of gaps that are too wide to go on.
+  void tell_ends(std::span<Lane<T>> rows) const {
+    if constexpr (kIsDouble<T>) return;
+    const MF far = hn::Gt(far_, hn::Zero(DF()));
+    if (hn::AllFalse(DF(), far)) return;
+    HWY_ALIGN float below[kWidth], above[kWidth];
+    hn::Store(hn::IfThenElseZero(far, below_), DF(), below);
+    hn::Store(hn::IfThenElseZero(far, above_), DF(), above);
+    for (std::size_t l = 0; l < rows.size(); ++l) {
+      rows[l].below = below[l];
+      rows[l].above = above[l];
+    }
+  }
 
  private:
   float* floats_of(float* values, Arena&) const { return values; }
@@ -96,7 +114,7 @@ class LaneSearch {
     }
     const float* const r_at = r_;
     const auto s =
-        entries_.template add_up<VF, 2>([&](Sums<VF, 2>& sums, std::ptrdiff_t e) HWY_ATTR {
+        entries_.template add_up<Sums<2>>([&](Sums<2>& sums, std::ptrdiff_t e) HWY_ATTR {
           const VF moved = hn::Sub(hn::LoadU(d, r_at + e), origin);
           sums.sum[0] = hn::Add(sums.sum[0], moved);
           sums.sum[1] = hn::MulAdd(moved, moved, sums.sum[1]);
@@ -232,11 +250,13 @@ class LaneSearch {
     constexpr double kMost = 1900;  // beyond these octaves nothing is left of doubles half way
     const MF far = hn::And(wanted, hn::Gt(gap, floats(kMost)));
     wanted_ = hn::AndNot(far, wanted_);
+    const MF wide_gap = hn::And(wanted, hn::Gt(gap, floats(kIsDouble<T> ? 90 : 40)));
     if constexpr (!kIsDouble<T>) {
-      below_ = hn::IfThenElse(far, low, below_);
-      above_ = hn::IfThenElse(far, high, above_);
+      below_ = hn::IfThenElse(wide_gap, low, below_);
+      above_ = hn::IfThenElse(wide_gap, high, above_);
+      far_ = hn::IfThenElse(far, floats(1), far_);
     }
-    return hn::And(wanted, hn::Gt(gap, floats(90)));
+    return wide_gap;
   }
 
   // With u = e^{(r - b) / alpha} and w = 1 / u every step adds up those to the left of t and those
@@ -254,7 +274,7 @@ class LaneSearch {
     constexpr int kMostSteps = 8;
     for (int steps = 0; steps < kMostSteps && !hn::AllFalse(d, going); ++steps) {
       const auto s =
-          entries_.template add_up<VF, 3>([&](Sums<VF, 3>& sums, std::ptrdiff_t e) HWY_ATTR {
+          entries_.template add_up<Sums<3>>([&](Sums<3>& sums, std::ptrdiff_t e) HWY_ATTR {
             const VF u = hn::LoadU(d, u_at + e);
             const MF is_left = hn::Le(u, t);
             sums.sum[0] = add_if(is_left, sums.sum[0], one);
@@ -322,7 +342,7 @@ class LaneSearch {
   float *r_, *u_, *w_;
   Wide k_, alpha_, origin_, anchor_, offset_;
   VF whole_, fraction_, rate_, mean_, variance_, spacing_, b_;
-  VF below_ = hn::Zero(DF()), above_ = hn::Zero(DF());
+  VF below_ = hn::Zero(DF()), above_ = hn::Zero(DF()), far_ = hn::Zero(DF());
   MF wanted_, narrow_;
 };
 

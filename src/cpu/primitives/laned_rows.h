@@ -6,24 +6,15 @@
 #include <array>
 #include <span>
 
-#include "cpu/primitives/glance.h"
 #include "cpu/primitives/lanes.h"
 #include "cpu/primitives/masked_row.h"
 
 namespace lapsum::cpu {
 
-/// Whether lanes take rows of this length, if only some of them.
+/// Whether lanes take rows of this length.
 inline bool fits_lanes(std::ptrdiff_t length) {
-  return length > 0 && length <= kMostLaneLength && lane_rows() > 0;
+  return length > 0 && length <= kLaneLength && lane_rows() > 0;
 }
-template <class T>
-bool suits_lanes(const T* x, std::ptrdiff_t n, double alpha) {
-  if (n <= kLaneLength) return true;
-  constexpr std::ptrdiff_t kStep = 8;
-  constexpr double kNarrow = 0.005;
-  return alpha * alpha >= kNarrow * kNarrow * glance_moments(x, n, kStep, 1).variance;
-}
-
 // The mask of a row whose threshold lies in a wide gap: p is 0 or 1 to the last bit.
 template <class T>
 void choose_below(const MaskedRow<T>& row, Work<T> below, T* p) {
@@ -47,18 +38,14 @@ void solve_short_rows(Rows<const T> x, const Levels& k, const PerRow& alpha, Thr
   const auto on_group = [&](std::ptrdiff_t group, Arena& arena, int) {
     const std::ptrdiff_t first = group * most, count = std::min(most, all - first);
     std::array<Lane<T>, kMostLanes> lanes;
-    std::array<std::ptrdiff_t, kMostLanes> place;
-    std::ptrdiff_t together = 0, alone = count;
-    for (std::ptrdiff_t at = first; at < first + count; ++at) {
-      const std::ptrdiff_t i = at / levels;
-      const Orientation o(alpha[i], order);
-      const std::ptrdiff_t l = suits_lanes(x[i], x.length, o.alpha) ? together++ : --alone;
-      lanes[l] = {x[i], o.sign, k[i][at % levels], o.alpha, p.data ? p[at] : nullptr};
-      place[l] = at;
-    }
-    solve_lanes(std::span(lanes).first(static_cast<std::size_t>(together)), x.length, arena);
     for (std::ptrdiff_t l = 0; l < count; ++l) {
-      const std::ptrdiff_t at = place[l];
+      const std::ptrdiff_t at = first + l, i = at / levels;
+      const Orientation o(alpha[i], order);
+      lanes[l] = {x[i], o.sign, k[i][at % levels], o.alpha, p.data ? p[at] : nullptr};
+    }
+    solve_lanes(std::span(lanes).first(static_cast<std::size_t>(count)), x.length, arena);
+    for (std::ptrdiff_t l = 0; l < count; ++l) {
+      const std::ptrdiff_t at = first + l;
       Lane<T>& lane = lanes[l];
       if (!lane.solved) {
         const Arena::Scope scope(arena);

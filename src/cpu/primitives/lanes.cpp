@@ -11,6 +11,7 @@
 #include <hwy/contrib/math/math-inl.h>
 #include "cpu/primitives/decay-inl.h"
 #include "cpu/primitives/lane_search-inl.h"
+#include "cpu/primitives/lane_step-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -26,16 +27,14 @@ class LaneSolve {
   static constexpr double kMost = 0.5 * (1 + kSmall);
 
  public:
-  LaneSolve(Entries<kTile> entries, const LaneSearch<kTile, T>& found, Arena& arena)
+  LaneSolve(Entries<kTile> entries, const LaneSearch<kTile, T>& found, MF wanted, Arena& arena)
       : entries_(entries),
         r_(found.values()),
         e_(entries.template room<double>(arena)),
         k_(found.k()),
         alpha_(found.alpha()),
         b_(add(found.anchor(), found.offset())),
-        below_(found.below()),
-        above_(found.above()),
-        wanted_(found.wanted()) {}
+        wanted_(wanted) {}
 
   HWY_INLINE void run() {
     constexpr int kMostSteps = 4;
@@ -55,24 +54,9 @@ class LaneSolve {
   }
 
   HWY_INLINE void write(std::span<Lane<T>> rows, Arena& arena) const {
-    double anchor[kWidth], offset[kWidth];
-    float solved[kWidth], below[kWidth], above[kWidth];
+    const Wide offset = wide([&](std::ptrdiff_t h) HWY_ATTR { return away(h); });
     T* to[kWidth];
-    store_lanes(b_, anchor);
-    store_lanes(wide([&](std::ptrdiff_t h) HWY_ATTR { return away(h); }), offset);
-    hn::StoreU(hn::IfThenElseZero(solved_, floats(1)), DF(), solved);
-    hn::StoreU(below_, DF(), below);
-    hn::StoreU(above_, DF(), above);
-    bool masks = false;
-    for (std::size_t l = 0; l < rows.size(); ++l) {
-      rows[l].solved = solved[l] != 0;
-      rows[l].b = {anchor[l], offset[l]};
-      rows[l].below = below[l];
-      rows[l].above = above[l];
-      to[l] = rows[l].solved ? rows[l].p : nullptr;
-      masks |= to[l] != nullptr;
-    }
-    if (!masks) return;
+    if (!tell(rows, solved_, b_, offset, to)) return;
     const D d;
     const Wide on_right = ratio_;
     const Wide on_left =
@@ -121,7 +105,7 @@ class LaneSolve {
     Wide left_most = wide([](std::ptrdiff_t) HWY_ATTR { return hn::Zero(D()); });
     Wide right_most = left_most;
     const auto s =
-        entries_.template add_up<Wide, 3>([&](Sums<Wide, 3>& sums, std::ptrdiff_t at) HWY_ATTR {
+        entries_.template add_up<Sums<0, 3>>([&](Sums<0, 3>& sums, std::ptrdiff_t at) HWY_ATTR {
           for (std::ptrdiff_t h = 0; h < kHalves; ++h) {
             const V r = load_wide(d, r_at + at + h * kHalf);
             // Of float rows the products are exact enough; else the differences are.
@@ -130,9 +114,9 @@ class LaneSolve {
             const Decay<T, 1> half;
             const V e = half(d, hn::Min(hn::Abs(octaves), hn::Set(d, half.kZero)));
             const auto is_left = hn::Ge(octaves, hn::Zero(d));
-            V(&count)[kHalves] = sums.sum[0].half;
-            V(&left)[kHalves] = sums.sum[1].half;
-            V(&right)[kHalves] = sums.sum[2].half;
+            V(&count)[kHalves] = sums.wide_sum[0].half;
+            V(&left)[kHalves] = sums.wide_sum[1].half;
+            V(&right)[kHalves] = sums.wide_sum[2].half;
             count[h] = add_if(is_left, count[h], hn::Set(d, 1.0));
             left[h] = add_if(is_left, left[h], e);
             right[h] = add_if(hn::Not(is_left), right[h], e);
@@ -148,8 +132,8 @@ class LaneSolve {
     left_most = entries_.largest(left_most);
     right_most = entries_.largest(right_most);
     ratio_ = wide([&](std::ptrdiff_t h) HWY_ATTR {
-      const V left = s.sum[1].half[h], right = s.sum[2].half[h];
-      const V excess = hn::Mul(hn::Set(d, 0.5), hn::Sub(k_.half[h], s.sum[0].half[h]));
+      const V left = s.wide_sum[1].half[h], right = s.wide_sum[2].half[h];
+      const V excess = hn::Mul(hn::Set(d, 0.5), hn::Sub(k_.half[h], s.wide_sum[0].half[h]));
       // Where the product or the square underflows, a whole k has m = mean and others m = |excess|.
       const V mean = hn::Mul(hn::Sqrt(left), hn::Sqrt(right));
       const V m = hn::Max(mean, hn::Sqrt(hn::MulAdd(excess, excess, hn::Mul(mean, mean))));
@@ -179,7 +163,6 @@ class LaneSolve {
   const Number* r_;
   double* e_;
   Wide k_, alpha_, b_, step_, ratio_;
-  VF below_, above_;
   MF wanted_, solved_;
 };
 
@@ -192,9 +175,26 @@ HWY_INLINE void solve_lanes_in(std::span<Lane<T>> rows, std::ptrdiff_t n, Arena&
     const Arena::Scope scope(arena);
     LaneSearch search(entries, std::span<const Lane<T>>(part), n, arena);
     search.run();
-    LaneSolve solve(entries, search, arena);
-    solve.run();
-    solve.write(part, arena);
+    MF left = search.wanted();
+    if constexpr (kHasTable && !kIsDouble<T>) {
+      const auto take_step = [&](auto step) HWY_ATTR {
+        step.write(part, arena);
+        left = hn::AndNot(step.solved(), left);
+      };
+      constexpr bool kTile = decltype(entries)::kIsTile;
+      const bool gaps = !hn::AllFalse(DF(), hn::Lt(search.below(), search.above()));
+      if (gaps) {
+        take_step(LaneStep<kTile, true>(entries, search));
+      } else {
+        take_step(LaneStep<kTile, false>(entries, search));
+      }
+    }
+    if (!hn::AllFalse(DF(), left)) {
+      LaneSolve solve(entries, search, left, arena);
+      solve.run();
+      solve.write(part, arena);
+    }
+    search.tell_ends(part);
   });
 }
 

@@ -21,8 +21,7 @@ namespace lapsum::cpu {
 ///   double, alpha 0.1      140  440  490    480  730  950    1780  1820  2260
 ///   double, alpha 0.001    190  580  570    560  830 1000    2120  2220  2200
 /// Tiles of heavy tails go at the pace of their hardest row.
-inline constexpr std::ptrdiff_t kLaneLength = 512;
-inline constexpr std::ptrdiff_t kMostLaneLength = 1024;
+inline constexpr std::ptrdiff_t kLaneLength = 1024;
 
 /// No instruction set has more lanes of float than this.
 inline constexpr std::ptrdiff_t kMostLanes = 16;
@@ -50,7 +49,7 @@ struct Lane {
 /// lanes.
 enum class Layout { shorter, tile, alone };
 
-/// Up to lane_rows() rows of n values each, n in [1, kMostLaneLength].
+/// Up to lane_rows() rows of n values each, n in [1, kLaneLength].
 template <class T>
 void solve_lanes(std::span<Lane<T>> rows, std::ptrdiff_t n, Arena& arena,
                  Layout layout = Layout::shorter);
