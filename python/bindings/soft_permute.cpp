@@ -1,4 +1,4 @@
-#include "arrays.h"
+#include "addresses.h"
 
 namespace lapsum::python {
 namespace {
@@ -68,11 +68,44 @@ void bind(nb::module_& m) {
       "transpose"_a, "descending"_a, "threads"_a, "lengths"_a.noconvert() = nb::none());
 }
 
+template <class T>
+void bind_at(nb::module_& m) {
+  const std::string name = "soft_permute";
+  m.def((name + kAt<T>).c_str(),
+        [](Address x, Address values, std::ptrdiff_t count, std::ptrdiff_t length,
+           std::ptrdiff_t columns, double alpha, Address out, bool transpose, bool descending,
+           int threads) {
+          const nb::gil_scoped_release release;
+          soft_permute<T>(rows<const T>(x, count, length),
+                          rows<const T>(values, count, length * columns), columns, alpha,
+                          rows<T>(out, count, length * columns), apply(transpose),
+                          order(descending), threads);
+        },
+        "x"_a, "values"_a, "rows"_a, "length"_a, "columns"_a, "alpha"_a, "out"_a, "transpose"_a,
+        "descending"_a, "threads"_a);
+  m.def((name + "_vjp" + kAt<T>).c_str(),
+        [](Address x, Address values, std::ptrdiff_t count, std::ptrdiff_t length,
+           std::ptrdiff_t columns, double alpha, Address g, Address gx, Address gvalues,
+           bool transpose, bool descending, int threads) {
+          const nb::gil_scoped_release release;
+          soft_permute_vjp<T>(rows<const T>(x, count, length),
+                              rows<const T>(values, count, length * columns), columns, alpha,
+                              rows<const T>(g, count, length * columns),
+                              optional_rows<T>(gx, count, length),
+                              optional_rows<T>(gvalues, count, length * columns), nullptr,
+                              apply(transpose), order(descending), threads);
+        },
+        "x"_a, "values"_a, "rows"_a, "length"_a, "columns"_a, "alpha"_a, "g"_a, "gx"_a, "gvalues"_a,
+        "transpose"_a, "descending"_a, "threads"_a);
+}
+
 }  // namespace
 
 void bind_soft_permute(nb::module_& m) {
   bind<float>(m);
   bind<double>(m);
+  bind_at<float>(m);
+  bind_at<double>(m);
 }
 
 }  // namespace lapsum::python

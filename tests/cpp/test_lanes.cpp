@@ -264,7 +264,8 @@ TYPED_TEST(Lanes, are_right_at_any_distance_from_zero) {
     }
     const auto most = static_cast<std::size_t>(lane_rows());
     for (std::size_t first = 0; first < rows.size(); first += most) {
-      const auto tile = std::span<const Problem<T>>(rows).subspan(first, std::min(most, rows.size() - first));
+      const auto tile =
+          std::span<const Problem<T>>(rows).subspan(first, std::min(most, rows.size() - first));
       const std::vector<Answer<T>> got = solve(tile, kLength, Layout::tile);
       for (std::size_t i = 0; i < tile.size(); ++i) {
         SCOPED_TRACE(testing::Message() << "row " << first + i);

@@ -166,6 +166,15 @@ class Permute(Operation):
     def __init__(self) -> None:
         super().__init__("soft_permute", ("x", "values"), result=lambda x, values: values)
 
+    def value(self, *args: object, flags: Flags = (), **options: Any) -> Array:
+        x, values, alpha = args
+        if all(v is None for v in options.values()):
+            core = getattr(_core, self.core)
+            short = short_cut(core, "fd", x, [alpha], flags, values)
+            if short is not None:
+                return short
+        return super().value(*args, flags=flags, **options)
+
     def arrays_by_element(self, flags: Flags) -> int:
         """P takes elements to positions, its transpose positions to elements."""
         transpose, *_ = flags

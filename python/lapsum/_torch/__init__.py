@@ -229,6 +229,10 @@ class Permute(Operation):
         t, v = row(self.name, "x", x), row(self.name, "values", values)
         tail = values_tail(self.name, tuple(t.shape), tuple(v.shape))
         columns = v if tail == 2 else v.unsqueeze(-1)
+        if num_threads is None and mask is None and lengths is None:
+            short = short_cut(self.name, t, [alpha], flags, columns)
+            if short is not None:
+                return short if tail == 2 else short.squeeze(-1)
         absent = padding(self.name, t, mask, lengths)
         transpose, *_ = flags
         if absent:

@@ -1,4 +1,4 @@
-"""The short way: contiguous rows of x, plain numbers k and alpha, and little but the core.
+"""The short way: contiguous rows, plain numbers k and alpha, and little but the core.
 
 The core needs few microseconds for a row of 100, so what surrounds it must not take more: memory
 goes by address, and nothing is arranged that need not be.
@@ -6,7 +6,7 @@ goes by address, and nothing is arranged that need not be.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -17,7 +17,7 @@ from lapsum._numpy.layout import all_plain
 
 from .backends import backend_for
 from .derivatives import pulled
-from .kernels import room_for_argsort
+from .kernels import Argument, Kernel, room_for_argsort
 from .operation import captured, transformed
 
 _empty_like = torch.empty_like
@@ -39,26 +39,73 @@ class Record(Function):
     @staticmethod
     def backward(ctx: Any, g: Tensor) -> Any:
         x, *argsort = ctx.saved_tensors
-        kernel, vjp, rows, length, numbers, flags = ctx.call
+        kernel, vjp, sizes, numbers, flags = ctx.call
         if _grad_enabled() or transformed():
-            needs = [True, *(False for _ in numbers)]
-            args = [x, *(float(v) for v in numbers)]
-            return pulled(kernel, flags, 0, g, args, needs)[0], None
-        if not g.is_contiguous() or g.is_neg():
-            g = g.contiguous().resolve_neg()
+            return *_pulled(kernel, flags, g, (x,), numbers, (True,)), None
+        g = _plain(g)
         gx = _empty_like(x)
         at = g.data_ptr(), gx.data_ptr()
         kept = ctx.thresholds or [t.data_ptr() for t in argsort]
-        vjp(x.data_ptr(), rows, length, *numbers, *at, *flags, _threads(), *kept)
+        vjp(x.data_ptr(), *sizes, *numbers, *at, *flags, _threads(), *kept)
         return gx, None
+
+
+class RecordColumns(Function):
+    """The same for x with columns; each may need a gradient or not."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, columns: Tensor, call: tuple[Any, ...]) -> Any:
+        out, *ctx.call = call
+        ctx.save_for_backward(x, columns)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, g: Tensor) -> Any:
+        arrays, needs = ctx.saved_tensors, ctx.needs_input_grad[:2]
+        kernel, vjp, sizes, numbers, flags = ctx.call
+        if _grad_enabled() or transformed():
+            return *_pulled(kernel, flags, g, arrays, numbers, needs), None
+        g = _plain(g)
+        grads = [_empty_like(t) if need else None for t, need in zip(arrays, needs, strict=True)]
+        given = [t.data_ptr() for t in arrays]
+        at = [g.data_ptr(), *(0 if t is None else t.data_ptr() for t in grads)]
+        vjp(*given, *sizes, *numbers, *at, *flags, _threads())
+        return *grads, None
+
+
+def _pulled(
+    kernel: Kernel,
+    flags: Sequence[bool],
+    g: Tensor,
+    arrays: Sequence[Tensor],
+    numbers: Sequence[Any],
+    needs: Sequence[bool],
+) -> list[Tensor | None]:
+    """The gradients of the arrays, to be differentiated further."""
+    args: list[Argument] = [*arrays, *(float(v) for v in numbers)]
+    return pulled(kernel, flags, 0, g, args, [*needs, *(False for _ in numbers)])[: len(needs)]
+
+
+def _plain(g: Tensor) -> Tensor:
+    return g if g.is_contiguous() and not g.is_neg() else g.contiguous().resolve_neg()
 
 
 # Function.apply less its own look at transforms, which short_cut has had.
 _record = super(Function, Record).apply
+_record_columns = super(Function, RecordColumns).apply
 
 
-def short_cut(name: str, x: Tensor, numbers: Sequence[Any], flags: Sequence[bool]) -> Tensor | None:
-    """The result where there is nothing to arrange, else None. The core checks the numbers."""
+def short_cut(
+    name: str,
+    x: Tensor,
+    numbers: Sequence[Any],
+    flags: Sequence[bool],
+    columns: Tensor | None = None,
+) -> Tensor | None:
+    """The result where there is nothing to arrange, else None. The core checks the numbers.
+
+    Some operations take columns too, (..., n, d) for x of (..., n).
+    """
     if not x.is_cpu or captured(x) or transformed():
         return None
     x, kernel = _unwrap(x), backend_for(_CPU).KERNELS[name]
@@ -70,13 +117,37 @@ def short_cut(name: str, x: Tensor, numbers: Sequence[Any], flags: Sequence[bool
     value, vjp = functions
     length = shape[-1]
     rows = size // length
+    if columns is not None:
+        return _with_columns(kernel, functions, x, _unwrap(columns), numbers, flags)
     recorded = x.requires_grad and _grad_enabled()
     thresholds = (bytearray(16 * rows),) if kernel.mask and recorded else ()
     argsort = (room_for_argsort(x),) if recorded and kernel.keeps_argsort(x) else ()
     kept = thresholds or [t.data_ptr() for t in argsort]
     out = _empty_like(x)
-    at = x.data_ptr(), rows, length
-    value(*at, *numbers, out.data_ptr(), *flags, _threads(), *kept)
+    sizes = rows, length
+    value(x.data_ptr(), *sizes, *numbers, out.data_ptr(), *flags, _threads(), *kept)
     if recorded:
-        out = _record(x, (out, thresholds, argsort, kernel, vjp, rows, length, numbers, flags))
+        out = _record(x, (out, thresholds, argsort, kernel, vjp, sizes, numbers, flags))
+    return out
+
+
+def _with_columns(
+    kernel: Kernel,
+    functions: tuple[Callable[..., None], Callable[..., None]],
+    x: Tensor,
+    columns: Tensor,
+    numbers: Sequence[Any],
+    flags: Sequence[bool],
+) -> Tensor | None:
+    alike = columns.is_cpu and not captured(columns) and columns.dtype == x.dtype
+    fit = columns.shape[:-1] == x.shape and columns.numel() > 0
+    if not alike or not fit or not columns.is_contiguous() or columns.is_neg():
+        return None
+    value, vjp = functions
+    out = _empty_like(columns)
+    sizes = x.numel() // x.shape[-1], x.shape[-1], columns.shape[-1]
+    given = x.data_ptr(), columns.data_ptr()
+    value(*given, *sizes, *numbers, out.data_ptr(), *flags, _threads())
+    if _grad_enabled() and (x.requires_grad or columns.requires_grad):
+        out = _record_columns(x, columns, (out, kernel, vjp, sizes, numbers, flags))
     return out

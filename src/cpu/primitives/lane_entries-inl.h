@@ -56,8 +56,7 @@ HWY_INLINE Wide widen(VF v) {
   return {{hn::PromoteTo(D(), v)}};
 #else
   const hn::Half<DF> half;
-  return {{hn::PromoteTo(D(), hn::LowerHalf(half, v)),
-           hn::PromoteTo(D(), hn::UpperHalf(half, v))}};
+  return {{hn::PromoteTo(D(), hn::LowerHalf(half, v)), hn::PromoteTo(D(), hn::UpperHalf(half, v))}};
 #endif
 }
 HWY_INLINE VF narrowed(const Wide& v) {
@@ -280,7 +279,8 @@ class Entries {
 /// Tells the rows of solved lanes their thresholds; `to` is where their masks go, and false returned if
 /// none does.
 template <class T>
-HWY_INLINE bool tell(std::span<Lane<T>> rows, MF solved, const Wide& b, const Wide& offset, T** to) {
+HWY_INLINE bool tell(std::span<Lane<T>> rows, MF solved, const Wide& b, const Wide& offset,
+                     T** to) {
   HWY_ALIGN double anchors[kWidth], offsets[kWidth];
   HWY_ALIGN float is_solved[kWidth];
   store_lanes(b, anchors);

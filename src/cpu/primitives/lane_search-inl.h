@@ -113,12 +113,11 @@ class LaneSearch {
       origin = hn::Load(d, first);
     }
     const float* const r_at = r_;
-    const auto s =
-        entries_.template add_up<Sums<2>>([&](Sums<2>& sums, std::ptrdiff_t e) HWY_ATTR {
-          const VF moved = hn::Sub(hn::LoadU(d, r_at + e), origin);
-          sums.sum[0] = hn::Add(sums.sum[0], moved);
-          sums.sum[1] = hn::MulAdd(moved, moved, sums.sum[1]);
-        });
+    const auto s = entries_.template add_up<Sums<2>>([&](Sums<2>& sums, std::ptrdiff_t e) HWY_ATTR {
+      const VF moved = hn::Sub(hn::LoadU(d, r_at + e), origin);
+      sums.sum[0] = hn::Add(sums.sum[0], moved);
+      sums.sum[1] = hn::MulAdd(moved, moved, sums.sum[1]);
+    });
     entries_.pad(r_, kInf);
     const VF mean = hn::Mul(s.sum[0], floats(1 / n_));
     const VF square = hn::Mul(s.sum[1], floats(1 / n_));

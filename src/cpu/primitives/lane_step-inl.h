@@ -20,8 +20,8 @@ HWY_INLINE VF floor_of(const Wide& v) {
   const hn::RebindToSigned<DF> di;
   const VF near = narrowed(v);
   const Wide back = widen(near);
-  const VF over = narrowed(
-      wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Sub(back.half[h], v.half[h]); }));
+  const VF over =
+      narrowed(wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Sub(back.half[h], v.half[h]); }));
   const auto bits = hn::BitCast(di, near);
   const auto one = hn::Set(di, 1);
   const auto is_negative = hn::Lt(bits, hn::Zero(di));
@@ -42,8 +42,8 @@ class LaneDecays {
     });
     rate_ = narrowed(rate);
     const Wide rounded = widen(rate_);
-    rate_rest_ = narrowed(wide([&](std::ptrdiff_t h)
-                                   HWY_ATTR { return hn::Sub(rate.half[h], rounded.half[h]); }));
+    rate_rest_ = narrowed(
+        wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Sub(rate.half[h], rounded.half[h]); }));
     right_ = Side(high, rate);
     left_ = kGaps ? Side(low, rate) : right_;
     const auto reach = [&](const Wide& end, double sign) HWY_ATTR {
@@ -99,8 +99,8 @@ class LaneDecays {
       base = narrowed(wide([&](std::ptrdiff_t h) HWY_ATTR {
         return hn::Sub(hn::Set(D(), FewSteps::kRound), whole.half[h]);
       }));
-      part = narrowed(wide(
-          [&](std::ptrdiff_t h) HWY_ATTR { return hn::Sub(whole.half[h], from.half[h]); }));
+      part = narrowed(
+          wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Sub(whole.half[h], from.half[h]); }));
     }
     VF start, base, part;
   };
