@@ -60,7 +60,7 @@ void apply_column(const PermutedRow& p, Column<T> in, T* out, std::ptrdiff_t str
   const std::span<const double> given = finite_part(row, in, forward, arena, threads);
   const std::span<const double> result = forward ? p.finite.apply(given, arena, threads)
                                                  : p.finite.apply_transpose(given, arena, threads);
-  for_each_chunk(row.finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+  for_each_part(row.finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     if (forward && stride == 1) {
       return narrow_row(&result[begin], end - begin, out + row.below + begin);
     }

@@ -46,6 +46,29 @@ TEST(Parallel, chunks_cover_a_row_exactly) {
   }
 }
 
+TEST(Parallel, parts_cover_a_row_exactly_and_are_enough_for_all_threads) {
+  std::vector<std::ptrdiff_t> sizes(std::begin(kSizes), std::end(kSizes));
+  for (std::ptrdiff_t n = 4000; n < kChunk; n += 917) sizes.push_back(n);
+  for (const std::ptrdiff_t n : sizes) {
+    for (const int threads : kThreads) {
+      std::vector<std::atomic<unsigned char>> visits(static_cast<std::size_t>(n));
+      std::atomic<std::ptrdiff_t> parts = 0;
+      for_each_part(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+        ++parts;
+        EXPECT_EQ(begin % Chunks::kStep, 0);
+        EXPECT_LE(end - begin, kChunk);
+        EXPECT_LT(begin, end);
+        for (std::ptrdiff_t i = begin; i < end; ++i) ++visits.at(static_cast<std::size_t>(i));
+      });
+      if (n >= 8192) {
+        EXPECT_GE(parts, std::min(threads, 2)) << n;
+      }
+      EXPECT_TRUE(std::all_of(visits.begin(), visits.end(), [](const auto& v) { return v == 1; }))
+          << n << " elements, " << threads << " threads";
+    }
+  }
+}
+
 TEST(Parallel, few_chunks_are_of_about_the_same_length) {
   EXPECT_EQ(Chunks(kChunk).count(), 1);
   EXPECT_EQ(Chunks(kChunk + 1).count(), 2);

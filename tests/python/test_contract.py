@@ -68,7 +68,7 @@ def test_other_rows_do_not_matter(op):
 
 
 @every
-@pytest.mark.parametrize("n", [1, 5, 40001])
+@pytest.mark.parametrize("n", [1, 5, 10007, 40001])
 def test_bits_do_not_depend_on_threads_or_runs(op, n):
     if op.name == "soft_permutation":
         n = min(n, 401)

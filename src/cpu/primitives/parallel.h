@@ -75,6 +75,20 @@ void for_each_chunk(std::ptrdiff_t n, int threads, Body&& body) {
                [&](std::ptrdiff_t c, int) { body(chunks.begin(c), chunks.end(c)); });
 }
 
+/// body(begin, end) for parts of [0, n) where results do not depend on how it is cut: chunks, and of what
+/// is but one chunk a part for each thread.
+template <class Body>
+void for_each_part(std::ptrdiff_t n, int threads, Body&& body) {
+  constexpr std::ptrdiff_t kLeast = 4096;
+  const std::ptrdiff_t parts = std::min<std::ptrdiff_t>(threads, n / kLeast);
+  if (n > kChunk || parts < 2) return for_each_chunk(n, threads, body);
+  const std::ptrdiff_t length =
+      ((n + parts - 1) / parts + Chunks::kStep - 1) / Chunks::kStep * Chunks::kStep;
+  parallel_for(parts, threads, [&](std::ptrdiff_t p, int) {
+    if (p * length < n) body(p * length, std::min(n, (p + 1) * length));
+  });
+}
+
 /// The sum of body(begin, end) over the chunks of [0, n), always added in the same order.
 template <class Sum, class Body>
 Sum sum_chunks(std::ptrdiff_t n, int threads, Body&& body) {

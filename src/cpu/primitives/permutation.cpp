@@ -26,7 +26,7 @@ Permutation::Permutation(const Decays& decays, const Roots& roots, Arena& arena,
   const auto distance = [&](double anchors, double offset) {
     return std::max(in_alphas(anchors + offset), 0.0);
   };
-  for_each_chunk(n, threads, [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+  for_each_part(n, threads, [&](std::ptrdiff_t first, std::ptrdiff_t last) {
     constexpr std::ptrdiff_t kBlock = 512;  // stays in the nearest cache
     double width[kBlock], to_upper[kBlock], to_lower[kBlock];
     hold(first, last);
@@ -84,7 +84,7 @@ std::span<double> Permutation::apply(std::span<const double> v, Arena& arena, in
   const double* from_left = scans.right[0].data();
   const double* from_right = scans.left[0].data();
   std::span<double> out = arena.take<double>(n);
-  for_each_chunk(n, threads, [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+  for_each_part(n, threads, [&](std::ptrdiff_t first, std::ptrdiff_t last) {
     for (std::ptrdiff_t i = first; i < last; ++i) {
       const double left = begin(i) > 0 ? left_[i] * from_left[begin(i) - 1] : 0;
       const double right = end(i) < n ? right_[i] * from_right[end(i)] : 0;
@@ -111,7 +111,7 @@ std::span<double> Permutation::apply_transpose(std::span<const double> u, Arena&
   }
   const Moments<0> from_right = decayed_scan<0>(decays_, Toward::left, {at_left}, arena, threads);
   const Moments<0> from_left = decayed_scan<0>(decays_, Toward::right, {at_right}, arena, threads);
-  for_each_chunk(n, threads, [&](std::ptrdiff_t first, std::ptrdiff_t last) {
+  for_each_part(n, threads, [&](std::ptrdiff_t first, std::ptrdiff_t last) {
     for (std::ptrdiff_t j = first; j < last; ++j) {
       out[j] = inside_[j] * u[position_of_[j]] + (from_right[0][j] + from_left[0][j]);
     }

@@ -51,7 +51,7 @@ Located locate_levels(const SummedRow& row, const RowLevels& k, std::span<Index>
          [&](std::ptrdiff_t t, std::ptrdiff_t j) { lefts[t] = static_cast<Index>(j + 1); });
     return {lefts, false, false};
   }
-  for_each_chunk(m, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+  for_each_part(m, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     count_lefts(row, k[begin], end - begin, lefts.data() + begin);
   });
   if (m == 0) return {lefts, true, true};
@@ -83,7 +83,7 @@ template <class Body>
 void for_each_level_block(const SummedRow& row, const RowLevels& k, const Located& at, int threads,
                           Body&& body) {
   if (row.n == 0) return;
-  for_each_chunk(k.size(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+  for_each_part(k.size(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
     double room[kLevelBlock];
     for (std::ptrdiff_t t = begin; t < end; t += kLevelBlock) {
       const std::ptrdiff_t count = std::min(kLevelBlock, end - t);

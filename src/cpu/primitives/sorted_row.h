@@ -37,7 +37,7 @@ struct SortedRow {
                            double scale = 1) const {
     const std::span<const Index> elements = finite_order();
     std::span<double> out = arena.take<double>(finite());
-    for_each_chunk(finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    for_each_part(finite(), threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
       for (std::ptrdiff_t j = begin; j < end; ++j) {
         out[j] = scale * static_cast<double>(v[stride * static_cast<std::ptrdiff_t>(elements[j])]);
       }
