@@ -15,6 +15,7 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include "cpu/primitives/arena.h"
 #include "cpu/primitives/interleave-inl.h"
@@ -204,39 +205,53 @@ class Entries {
     for (std::ptrdiff_t e = 0; e < count; e += kWidth) body(e);
   }
 
-  /// The sums of what body(sums, e) adds for vectors of entries.
-  template <class Part, class Body>
+  /// The sums of what body(sums, e) adds for vectors of entries; `kTogether` of them are in the making.
+  template <class Part, int kTogether = 2, class Body>
   HWY_INLINE Part add_up(Body body) const {
     // Long chains of equal terms drift.
     constexpr std::ptrdiff_t kBlock = 32 * kWidth;
     if constexpr (kTile) {
-      static_assert(kWidth % 2 == 0 || kWidth == 1);
-      constexpr std::ptrdiff_t kTogether = std::min<std::ptrdiff_t>(kWidth, 2);
-      Part parts[kWidth];
-      for (std::ptrdiff_t place = 0; place < kWidth; place += kTogether) {
-        Part one, two, more_one, more_two;
+      // Those that are halved first.
+      constexpr std::ptrdiff_t kSome = std::min<std::ptrdiff_t>(kWidth, kTogether);
+      constexpr std::ptrdiff_t kApart = kWidth / kSome;
+      const auto each = [](auto turn) HWY_ATTR {
+        [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR { (turn(i), ...); }
+        (std::make_index_sequence<kSome>());
+      };
+      Part parts[kApart];
+      for (std::ptrdiff_t place = 0; place < kApart; ++place) {
+        Part some[kSome], more[kSome];
         for (std::ptrdiff_t begin = 0; begin < n_; begin += kBlock) {
           if (begin > 0) {
-            more_one += one;
-            more_two += two;
-            one = two = Part();
+            each([&](std::size_t i) HWY_ATTR {
+              more[i] += some[i];
+              some[i] = Part();
+            });
           }
           const std::ptrdiff_t end = std::min(n_, begin + kBlock);
           std::ptrdiff_t j = begin + place;
-          for (; j + kTogether <= end; j += kWidth) {
-            body(one, j * kWidth);
-            if constexpr (kTogether == 2) body(two, (j + 1) * kWidth);
+          for (; j + (kSome - 1) * kApart < end; j += kWidth) {
+            each([&](std::size_t i) HWY_ATTR {
+              body(some[i], (j + static_cast<std::ptrdiff_t>(i) * kApart) * kWidth);
+            });
           }
-          if (j < end) body(one, j * kWidth);
+          each([&](std::size_t i) HWY_ATTR {
+            const std::ptrdiff_t last = j + static_cast<std::ptrdiff_t>(i) * kApart;
+            if (last < end) body(some[i], last * kWidth);
+          });
         }
         if (n_ > kBlock) {
-          one += more_one;
-          two += more_two;
+          each([&](std::size_t i) HWY_ATTR { some[i] += more[i]; });
         }
-        parts[place] = one;
-        if constexpr (kTogether == 2) parts[place + 1] = two;
+        for (std::ptrdiff_t w = kSome / 2; w > 0; w /= 2) {
+          for (std::ptrdiff_t i = 0; i < w; ++i) some[i] += some[i + w];
+        }
+        parts[place] = some[0];
       }
-      return halved(parts);
+      for (std::ptrdiff_t w = kApart / 2; w > 0; w /= 2) {
+        for (std::ptrdiff_t i = 0; i < w; ++i) parts[i] += parts[i + w];
+      }
+      return parts[0];
     } else {
       Part all;
       for (std::ptrdiff_t begin = 0; begin < count_; begin += kBlock) {

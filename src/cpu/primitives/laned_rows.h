@@ -35,13 +35,14 @@ template <class T, class Fill>
 void solve_short_rows(Rows<const T> x, const Levels& k, const PerRow& alpha, Threshold* b,
                       Rows<T> p, Order order, Threads threads, Fill&& fill) {
   const std::ptrdiff_t levels = k.count(), all = x.count * levels, most = lane_rows();
+  const auto row_of = [&](std::ptrdiff_t at) { return levels == 1 ? at : at / levels; };
   const auto on_group = [&](std::ptrdiff_t group, Arena& arena, int) {
     const std::ptrdiff_t first = group * most, count = std::min(most, all - first);
     std::array<Lane<T>, kMostLanes> lanes;
     for (std::ptrdiff_t l = 0; l < count; ++l) {
-      const std::ptrdiff_t at = first + l, i = at / levels;
+      const std::ptrdiff_t at = first + l, i = row_of(at);
       const Orientation o(alpha[i], order);
-      lanes[l] = {x[i], o.sign, k[i][at % levels], o.alpha, p.data ? p[at] : nullptr};
+      lanes[l] = {x[i], o.sign, k[i][at - i * levels], o.alpha, p.data ? p[at] : nullptr};
     }
     solve_lanes(std::span(lanes).first(static_cast<std::size_t>(count)), x.length, arena);
     for (std::ptrdiff_t l = 0; l < count; ++l) {
@@ -49,7 +50,7 @@ void solve_short_rows(Rows<const T> x, const Levels& k, const PerRow& alpha, Thr
       Lane<T>& lane = lanes[l];
       if (!lane.solved) {
         const Arena::Scope scope(arena);
-        const Orientation o(alpha[at / levels], order);
+        const Orientation o(alpha[row_of(at)], order);
         const MaskedRow<T> row{lane.x, x.length, o, {&lane.b, 1}};
         const bool gap = lane.below < lane.above;
         if (gap && lane.p) choose_below(row, lane.below, lane.p);
