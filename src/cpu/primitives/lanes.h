@@ -11,15 +11,14 @@
 
 namespace lapsum::cpu {
 
-/// The longest rows for which this is the faster way; between the two, those whose alpha is not small
-/// against their spread, for a small one takes more looks. What masks of normal rows cost in a tile,
-/// alone, and row by row as in threshold.h, in ns per row with AVX-512, k = n / 2
+/// The longest rows for which this is the faster way. What masks of normal rows cost in a tile, alone,
+/// and row by row as in threshold.h, in ns per row with AVX-512, k = n / 2
 /// (benchmarks/cpp/bench_lanes.cpp):
 ///   n                      64               256               1000
-///   float, alpha 0.1       100  440  430    360  600  730    1280  1350  1580
-///   float, alpha 0.001     160  550  590    520  740  840    1740  1800  1650
-///   double, alpha 0.1      140  440  490    480  730  950    1780  1820  2260
-///   double, alpha 0.001    190  580  570    560  830 1000    2120  2220  2200
+///   float, alpha 0.1       120  400  550    380  650  900    1310  1480  2030
+///   float, alpha 0.001     160  520  700    510  800 1030    1910  1930  2110
+///   double, alpha 0.1      180  530  570    590  860 1120    2150  2130  2680
+///   double, alpha 0.001    230  680  740    720 1020 1340    2740  2590  2910
 /// Tiles of heavy tails go at the pace of their hardest row.
 inline constexpr std::ptrdiff_t kLaneLength = 1024;
 
@@ -31,8 +30,8 @@ std::ptrdiff_t lane_rows();
 
 /// A row with its level. `b`, and `p` if given, are written where the search succeeds, which
 /// `solved` tells; it gives up on what is not finite, on k outside of (0, n), on rows that need many
-/// steps, and on a whole k in a gap of more than a thousand alphas: the values at its ends are then
-/// `below` and `above`.
+/// steps, and now and then on a whole k in a gap of more than a thousand alphas: the values at its ends
+/// are then `below` and `above`.
 template <class T>
 struct Lane {
   const T* x;
