@@ -215,8 +215,8 @@ class Entries {
       constexpr std::ptrdiff_t kSome = std::min<std::ptrdiff_t>(kWidth, kTogether);
       constexpr std::ptrdiff_t kApart = kWidth / kSome;
       const auto each = [](auto turn) HWY_ATTR {
-        [&]<std::size_t... i>(std::index_sequence<i...>) HWY_ATTR { (turn(i), ...); }
-        (std::make_index_sequence<kSome>());
+        [&]<std::size_t... i>(std::index_sequence<i...>)
+            HWY_ATTR { (turn(i), ...); }(std::make_index_sequence<kSome>());
       };
       Part parts[kApart];
       for (std::ptrdiff_t place = 0; place < kApart; ++place) {

@@ -130,7 +130,7 @@ class LaneSearch {
   // A first threshold: as if the row had a normal distribution of its variance.
   void guess() {
     const DF d;
-    const Wide whole = wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Floor(k_.half[h]); });
+    const Wide whole = wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Round(k_.half[h]); });
     whole_ = narrowed(whole);
     fraction_ = narrowed(
         wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Sub(k_.half[h], whole.half[h]); }));
@@ -234,7 +234,7 @@ class LaneSearch {
     const VF low = hn::IfThenElse(hn::Eq(seen.below, hn::Neg(nowhere)), seen.above, seen.below);
     const VF high = hn::IfThenElse(hn::Eq(seen.above, nowhere), seen.below, seen.above);
     const VF excess = hn::Add(hn::Sub(whole_, seen.count), fraction_);
-    const VF little = floats(1e-6);
+    const VF little = floats(1e-9);  // what a mask of zeros and ones may leave out
     const VF middle = hn::MulAdd(hn::Sub(high, low), half, low);
     const VF below = hn::IfThenElse(hn::Lt(excess, hn::Neg(little)), low, middle);
     b_ = hn::IfThenElse(wanted, hn::IfThenElse(hn::Gt(excess, little), high, below), b_);

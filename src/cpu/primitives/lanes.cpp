@@ -134,9 +134,11 @@ class LaneSolve {
     ratio_ = wide([&](std::ptrdiff_t h) HWY_ATTR {
       const V left = s.wide_sum[1].half[h], right = s.wide_sum[2].half[h];
       const V excess = hn::Mul(hn::Set(d, 0.5), hn::Sub(k_.half[h], s.wide_sum[0].half[h]));
-      // Where the product or the square underflows, a whole k has m = mean and others m = |excess|.
+      // Squares underflow: a whole k has m = mean, and beside others nothing is lost.
       const V mean = hn::Mul(hn::Sqrt(left), hn::Sqrt(right));
-      const V m = hn::Max(mean, hn::Sqrt(hn::MulAdd(excess, excess, hn::Mul(mean, mean))));
+      const V m =
+          hn::IfThenElse(hn::Eq(excess, hn::Zero(d)), mean,
+                         hn::Sqrt(hn::MulAdd(excess, excess, hn::Mul(mean, mean))));
       const V sum = hn::Add(m, hn::Abs(excess));
       const auto up = hn::Gt(excess, hn::Zero(d));
       return hn::Div(hn::IfThenElse(up, sum, left), hn::IfThenElse(up, right, sum));
