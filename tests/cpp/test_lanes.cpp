@@ -281,18 +281,25 @@ TYPED_TEST(Lanes, are_right_at_any_distance_from_zero) {
 // Half way through a gap little is left of decays, and a k that is all but whole is far from there.
 TYPED_TEST(Lanes, are_right_in_gaps_of_every_width_about_whole_levels) {
   using T = TypeParam;
+  constexpr std::ptrdiff_t kLength = 20;
   for_each_laned_target([] {
     for (double off : {0.0, 1e-14, 1e-12, 1e-10, 1e-9, 3e-8, 1e-7, 3e-7, 1e-6, 1e-5}) {
       for (const double side : {-1.0, 1.0}) {
         std::vector<Problem<T>> rows;
-        for (double gap = 1; gap < 1500; gap += gap < 680 || gap > 780 ? 41 : 2.3) {
-          rows.push_back({{T(0.5), T(-0.25), T(1.5), T(-2)}, 1, 2 + side * off, 0.75 / gap});
+        for (double gap = 1; gap < 1500; gap += gap < 60                 ? 1.3
+                                                : gap < 680 || gap > 780 ? 41
+                                                                         : 2.3) {
+          std::vector<T> x(kLength, T(-0.25));  // ties, so that the root is not half way
+          x[0] = T(0.5);
+          x[2] = T(1.5);
+          x[5] = T(-2);
+          rows.push_back({std::move(x), 1, kLength - 2 + side * off, 0.75 / gap});
         }
         const auto most = static_cast<std::size_t>(lane_rows());
         for (std::size_t first = 0; first < rows.size(); first += most) {
-          const auto tile = std::span<const Problem<T>>(rows).subspan(
-              first, std::min(most, rows.size() - first));
-          const std::vector<Answer<T>> got = solve(tile, 4, Layout::tile);
+          const auto tile =
+              std::span<const Problem<T>>(rows).subspan(first, std::min(most, rows.size() - first));
+          const std::vector<Answer<T>> got = solve(tile, kLength, Layout::tile);
           for (std::size_t i = 0; i < tile.size(); ++i) {
             SCOPED_TRACE(testing::Message()
                          << "off " << side * off << ", gap " << 0.75 / tile[i].alpha);
@@ -302,7 +309,8 @@ TYPED_TEST(Lanes, are_right_in_gaps_of_every_width_about_whole_levels) {
               if (!(got[i].below < got[i].above)) continue;
               Threshold b;
               const Orientation o(tile[i].alpha, Order::ascending);
-              choose_below(MaskedRow<T>{tile[i].x.data(), 4, o, {&b, 1}}, got[i].below, p.data());
+              choose_below(MaskedRow<T>{tile[i].x.data(), kLength, o, {&b, 1}}, got[i].below,
+                           p.data());
             } else {
               ASSERT_TRUE(want.meets(got[i].b));
             }

@@ -137,8 +137,10 @@ class Keeping {
     // Those on the left are negative.
     const auto zero = hn::Zero(d);
     auto left = zero, right = zero, left_equal = zero, right_equal = zero;
-    for (std::ptrdiff_t i = 0; i + 2 * kLanes <= n; i += step) {
-      const auto one = hn::LoadU(d, decays + i), two = hn::LoadU(d, decays + i + kLanes);
+    std::ptrdiff_t apart = kLanes;  // not always the same, for a row may have a period
+    for (std::ptrdiff_t i = 0; i + 3 * kLanes <= n; i += step) {
+      const auto one = hn::LoadU(d, decays + i), two = hn::LoadU(d, decays + i + apart);
+      apart = apart + 1 < 2 * kLanes ? apart + 1 : kLanes;
       left = hn::Sub(left, hn::Add(hn::Min(one, zero), hn::Min(two, zero)));
       right = hn::Add(right, hn::Add(hn::Max(one, zero), hn::Max(two, zero)));
       const auto equal = hn::IfThenElseZero(hn::Eq(one, two), hn::Add(one, two));

@@ -143,7 +143,8 @@ class LaneStep {
     T* to[kWidth];
     if (!tell(rows, solved_, b_, offset, to)) return;
     const VF step = kGaps ? hn::IfThenZeroElse(is_gap_, narrowed(step_)) : narrowed(step_);
-    const VF scale = kGaps ? at_ends() : floats(1);
+    const VF scale = kGaps ? at_end(1) : floats(1);
+    const VF left_scale = kGaps ? at_end(-1) : scale;
     const float* const r_at = r_;
     const float* const e_at = e_;
     const float* const rest_at = rest_;
@@ -152,14 +153,16 @@ class LaneStep {
       const DF d;
       VF e = hn::LoadU(d, e_at + at);
       VF rest = hn::LoadU(d, rest_at + at);
+      const MF is_left = decays.is_left(hn::LoadU(d, r_at + at));
       if constexpr (kGaps) {
-        const VF scaled = hn::Mul(e, scale);
+        const VF own = hn::IfThenElse(is_left, left_scale, scale);
+        const VF scaled = hn::Mul(e, own);
         // Denormal floats are slow and of no use.
         e = hn::IfThenElseZero(hn::Ge(hn::Abs(scaled), floats(0x1p-124)), scaled);
-        rest = hn::Mul(rest, scale);
+        rest = hn::Mul(rest, own);
       }
       const VF half = floats(0.5);
-      const VF begin = hn::IfThenElseZero(decays.is_left(hn::LoadU(d, r_at + at)), floats(1));
+      const VF begin = hn::IfThenElseZero(is_left, floats(1));
       const VF near = hn::MulAdd(e, half, begin);
       const VF error = hn::MulAdd(e, half, hn::Sub(begin, near));
       return hn::Add(near, hn::MulAdd(hn::MulAdd(hn::Abs(e), step, rest), half, error));
@@ -230,11 +233,12 @@ class LaneStep {
     solved_ = hn::And(solved_, decays_.can_take());
   }
 
-  // What decays are at the ends of gaps, as seen from their roots.
-  HWY_INLINE VF at_ends() const {
+  // What decays are at the left or the right ends of gaps, as seen from their roots.
+  HWY_INLINE VF at_end(double side) const {
+    const D d;
     const Wide decay = wide([&](std::ptrdiff_t h) HWY_ATTR {
-      const V away = hn::Div(hn::Sub(b_.half[h], high_.half[h]), alpha_.half[h]);
-      return hn::Exp(D(), hn::Add(away, step_.half[h]));
+      const V half_way = hn::Div(hn::Sub(b_.half[h], high_.half[h]), alpha_.half[h]);
+      return hn::Exp(d, hn::MulAdd(hn::Set(d, side), step_.half[h], half_way));
     });
     return hn::IfThenElse(is_gap_, narrowed(decay), floats(1));
   }

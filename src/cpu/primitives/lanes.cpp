@@ -136,9 +136,8 @@ class LaneSolve {
       const V excess = hn::Mul(hn::Set(d, 0.5), hn::Sub(k_.half[h], s.wide_sum[0].half[h]));
       // Squares underflow: a whole k has m = mean, and beside others nothing is lost.
       const V mean = hn::Mul(hn::Sqrt(left), hn::Sqrt(right));
-      const V m =
-          hn::IfThenElse(hn::Eq(excess, hn::Zero(d)), mean,
-                         hn::Sqrt(hn::MulAdd(excess, excess, hn::Mul(mean, mean))));
+      const V m = hn::IfThenElse(hn::Eq(excess, hn::Zero(d)), mean,
+                                 hn::Sqrt(hn::MulAdd(excess, excess, hn::Mul(mean, mean))));
       const V sum = hn::Add(m, hn::Abs(excess));
       const auto up = hn::Gt(excess, hn::Zero(d));
       return hn::Div(hn::IfThenElse(up, sum, left), hn::IfThenElse(up, right, sum));
