@@ -117,17 +117,22 @@ struct Expected {
   reference::Root<Real> root;
 };
 
-// body(problems, n): as many as are solved together, of every family and length.
+// body(tile): as many as are solved together.
+template <class T, class Body>
+void in_tiles(std::span<const Problem<T>> all, Body&& body) {
+  const auto most = static_cast<std::size_t>(lane_rows());
+  for (std::size_t i = 0; i < all.size(); i += most) {
+    body(all.subspan(i, std::min(most, all.size() - i)));
+  }
+}
+
+// body(tile, n) for problems of every family and length.
 template <class T, class Body>
 void for_each_tile(Body&& body) {
   const auto on_family = [&](const test::Family& family) {
     for (const std::ptrdiff_t n : kLengths) {
       SCOPED_TRACE(testing::Message() << family.name << ", n = " << n);
-      const std::vector<Problem<T>> all = problems<T>(family, n);
-      const auto most = static_cast<std::size_t>(lane_rows());
-      for (std::size_t i = 0; i < all.size(); i += most) {
-        body(std::span<const Problem<T>>(all).subspan(i, std::min(most, all.size() - i)), n);
-      }
+      in_tiles<T>(problems<T>(family, n), [&](auto tile) { body(tile, n); });
     }
   };
   for (const test::Family& family : test::kFamilies) on_family(family);
@@ -255,26 +260,23 @@ TYPED_TEST(Lanes, are_right_at_any_distance_from_zero) {
       for (const double side : {-1.0, 1.0}) {
         test::Draw draw(3);
         std::vector<T> x;
-        // What a float has left of the digits at 1e6.
+        // Digits that a float has at 1e5.
         for (std::ptrdiff_t i = 0; i < kLength; ++i) {
           x.push_back(static_cast<T>(side * far + 0.0625 * std::round(16 * draw.normal())));
         }
         rows.push_back({std::move(x), 1, 31.4, 0.01});
       }
     }
-    const auto most = static_cast<std::size_t>(lane_rows());
-    for (std::size_t first = 0; first < rows.size(); first += most) {
-      const auto tile =
-          std::span<const Problem<T>>(rows).subspan(first, std::min(most, rows.size() - first));
+    in_tiles<T>(rows, [&](std::span<const Problem<T>> tile) {
       const std::vector<Answer<T>> got = solve(tile, kLength, Layout::tile);
       for (std::size_t i = 0; i < tile.size(); ++i) {
-        SCOPED_TRACE(testing::Message() << "row " << first + i);
+        SCOPED_TRACE(testing::Message() << "first value " << tile[i].x[0]);
         ASSERT_TRUE(got[i].solved);
         const Expected<T> want(tile[i]);
         ASSERT_TRUE(want.meets(got[i].b));
         for (std::size_t j = 0; j < tile[i].x.size(); ++j) ASSERT_TRUE(want.meets(got[i].p[j], j));
       }
-    }
+    });
   });
 }
 
@@ -295,10 +297,7 @@ TYPED_TEST(Lanes, are_right_in_gaps_of_every_width_about_whole_levels) {
           x[5] = T(-40);  // against which alpha is small
           rows.push_back({std::move(x), 1, kLength - 2 + side * off, 0.75 / gap});
         }
-        const auto most = static_cast<std::size_t>(lane_rows());
-        for (std::size_t first = 0; first < rows.size(); first += most) {
-          const auto tile =
-              std::span<const Problem<T>>(rows).subspan(first, std::min(most, rows.size() - first));
+        in_tiles<T>(rows, [&](std::span<const Problem<T>> tile) {
           const std::vector<Answer<T>> got = solve(tile, kLength, Layout::tile);
           for (std::size_t i = 0; i < tile.size(); ++i) {
             SCOPED_TRACE(testing::Message()
@@ -316,7 +315,7 @@ TYPED_TEST(Lanes, are_right_in_gaps_of_every_width_about_whole_levels) {
             }
             for (std::size_t j = 0; j < p.size(); ++j) ASSERT_TRUE(want.meets(p[j], j));
           }
-        }
+        });
       }
     }
   });

@@ -27,21 +27,28 @@ TEST(Parallel, visits_every_index_once) {
   }
 }
 
+// How many pieces for_each(n, threads, body) has; they cover [0, n) exactly.
+template <class ForEach>
+std::ptrdiff_t pieces(std::ptrdiff_t n, int threads, ForEach for_each) {
+  std::vector<std::atomic<unsigned char>> visits(static_cast<std::size_t>(n));
+  std::atomic<std::ptrdiff_t> count = 0;
+  for_each(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
+    ++count;
+    EXPECT_EQ(begin % Chunks::kStep, 0);
+    EXPECT_LE(end - begin, kChunk);
+    EXPECT_LT(begin, end);
+    for (std::ptrdiff_t i = begin; i < end; ++i) ++visits.at(static_cast<std::size_t>(i));
+  });
+  EXPECT_TRUE(std::all_of(visits.begin(), visits.end(), [](const auto& v) { return v == 1; }))
+      << n << " elements, " << threads << " threads";
+  return count;
+}
+
 TEST(Parallel, chunks_cover_a_row_exactly) {
   for (const std::ptrdiff_t n : kSizes) {
     for (const int threads : kThreads) {
-      std::vector<std::atomic<unsigned char>> visits(static_cast<std::size_t>(n));
-      std::atomic<std::ptrdiff_t> chunks = 0;
-      for_each_chunk(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-        ++chunks;
-        EXPECT_EQ(begin % Chunks::kStep, 0);
-        EXPECT_LE(end - begin, kChunk);
-        EXPECT_LT(begin, end);
-        for (std::ptrdiff_t i = begin; i < end; ++i) ++visits.at(static_cast<std::size_t>(i));
-      });
+      const auto chunks = pieces(n, threads, [](auto... args) { for_each_chunk(args...); });
       EXPECT_EQ(chunks, Chunks(n).count());
-      EXPECT_TRUE(std::all_of(visits.begin(), visits.end(), [](const auto& v) { return v == 1; }))
-          << n << " elements, " << threads << " threads";
     }
   }
 }
@@ -51,20 +58,10 @@ TEST(Parallel, parts_cover_a_row_exactly_and_are_enough_for_all_threads) {
   for (std::ptrdiff_t n = 4000; n < kChunk; n += 917) sizes.push_back(n);
   for (const std::ptrdiff_t n : sizes) {
     for (const int threads : kThreads) {
-      std::vector<std::atomic<unsigned char>> visits(static_cast<std::size_t>(n));
-      std::atomic<std::ptrdiff_t> parts = 0;
-      for_each_part(n, threads, [&](std::ptrdiff_t begin, std::ptrdiff_t end) {
-        ++parts;
-        EXPECT_EQ(begin % Chunks::kStep, 0);
-        EXPECT_LE(end - begin, kChunk);
-        EXPECT_LT(begin, end);
-        for (std::ptrdiff_t i = begin; i < end; ++i) ++visits.at(static_cast<std::size_t>(i));
-      });
+      const auto parts = pieces(n, threads, [](auto... args) { for_each_part(args...); });
       if (n >= 8192) {
         EXPECT_GE(parts, std::min(threads, 2)) << n;
       }
-      EXPECT_TRUE(std::all_of(visits.begin(), visits.end(), [](const auto& v) { return v == 1; }))
-          << n << " elements, " << threads << " threads";
     }
   }
 }

@@ -223,9 +223,12 @@ class Steps {
     VF power, rest, scale;
   };
 
+  /// Numbers of steps that ends may be from zero.
+  static constexpr double kMostFromZero = 0x1p20;
+
   static bool can_take(double end, double alpha) {
     const double rate = kSteps * kLog2e / alpha;
-    return rate > 1e-30 && rate < 1e30 && (std::isinf(end) || std::abs(end) * rate < 0x1p20);
+    return rate > 1e-30 && rate < 1e30 && (std::isinf(end) || std::abs(end) * rate < kMostFromZero);
   }
 
   HWY_INLINE explicit Steps(double alpha)

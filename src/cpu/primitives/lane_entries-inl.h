@@ -15,7 +15,6 @@
 #include <memory>
 #include <span>
 #include <type_traits>
-#include <utility>
 
 #include "cpu/primitives/arena.h"
 #include "cpu/primitives/interleave-inl.h"
@@ -73,6 +72,18 @@ HWY_INLINE VF add(VF a, VF b) { return hn::Add(a, b); }
 HWY_INLINE Wide add(const Wide& a, const Wide& b) {
   return wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Add(a.half[h], b.half[h]); });
 }
+HWY_INLINE Wide sub(const Wide& a, const Wide& b) {
+  return wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Sub(a.half[h], b.half[h]); });
+}
+HWY_INLINE Wide mul(const Wide& a, const Wide& b) {
+  return wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Mul(a.half[h], b.half[h]); });
+}
+HWY_INLINE Wide choose(MF mask, const Wide& yes, const Wide& no) {
+  const Wide chosen = widen(hn::IfThenElseZero(mask, hn::Set(DF(), 1.0f)));
+  return wide([&](std::ptrdiff_t h) HWY_ATTR {
+    return hn::IfThenElse(hn::Gt(chosen.half[h], hn::Zero(D())), yes.half[h], no.half[h]);
+  });
+}
 template <class Vector, class Mask>
 HWY_INLINE Vector add_if(Mask mask, Vector sum, Vector v) {
 #if HWY_TARGET <= HWY_AVX3
@@ -87,23 +98,24 @@ HWY_INLINE Vector max_if(Mask mask, Vector most, Vector v) {
   return hn::IfThenElse(mask, hn::Max(most, v), most);
 }
 
-// A total over lanes, in all of them.
-template <class Number>
-HWY_INLINE Number halved(Number* lanes) {
-  for (std::ptrdiff_t w = kWidth / 2; w > 0; w /= 2) {
-    for (std::ptrdiff_t l = 0; l < w; ++l) lanes[l] += lanes[l + w];
+// The first of kCount numbers after all have been added to it, by halving.
+template <std::ptrdiff_t kCount, class Number>
+HWY_INLINE Number halved(Number* numbers) {
+  for (std::ptrdiff_t w = kCount / 2; w > 0; w /= 2) {
+    for (std::ptrdiff_t l = 0; l < w; ++l) numbers[l] += numbers[l + w];
   }
-  return lanes[0];
+  return numbers[0];
 }
+// A total over lanes, in all of them.
 HWY_INLINE VF spread_total(VF v) {
   HWY_ALIGN float lanes[kWidth];
   hn::Store(v, DF(), lanes);
-  return hn::Set(DF(), halved(lanes));
+  return hn::Set(DF(), halved<kWidth>(lanes));
 }
 HWY_INLINE Wide spread_total(const Wide& v) {
   HWY_ALIGN double lanes[kWidth];
   store_lanes(v, lanes);
-  const V total = hn::Set(D(), halved(lanes));
+  const V total = hn::Set(D(), halved<kWidth>(lanes));
   return wide([&](std::ptrdiff_t) HWY_ATTR { return total; });
 }
 
@@ -130,8 +142,6 @@ struct Sums {
 template <bool kTile>
 class Entries {
  public:
-  static constexpr bool kIsTile = kTile;
-
   explicit Entries(std::ptrdiff_t n)
       : n_(n), count_(kTile ? n * kWidth : (n + kWidth - 1) / kWidth * kWidth) {}
 
@@ -205,53 +215,40 @@ class Entries {
     for (std::ptrdiff_t e = 0; e < count; e += kWidth) body(e);
   }
 
-  /// The sums of what body(sums, e) adds for vectors of entries; `kTogether` of them are in the making.
-  template <class Part, int kTogether = 2, class Body>
+  /// The sums of what body(sums, e) adds for vectors of entries.
+  template <class Part, class Body>
   HWY_INLINE Part add_up(Body body) const {
     // Long chains of equal terms drift.
     constexpr std::ptrdiff_t kBlock = 32 * kWidth;
     if constexpr (kTile) {
-      // Those that are halved first.
-      constexpr std::ptrdiff_t kSome = std::min<std::ptrdiff_t>(kWidth, kTogether);
-      constexpr std::ptrdiff_t kApart = kWidth / kSome;
-      const auto each = [](auto turn) HWY_ATTR {
-        [&]<std::size_t... i>(std::index_sequence<i...>)
-            HWY_ATTR { (turn(i), ...); }(std::make_index_sequence<kSome>());
-      };
+      static_assert(kWidth % 2 == 0 || kWidth == 1);
+      constexpr std::ptrdiff_t kTogether = std::min<std::ptrdiff_t>(kWidth, 2);
+      constexpr std::ptrdiff_t kApart = kWidth / kTogether;  // places that are halved first
       Part parts[kApart];
       for (std::ptrdiff_t place = 0; place < kApart; ++place) {
-        Part some[kSome], more[kSome];
+        Part one, two, more_one, more_two;
         for (std::ptrdiff_t begin = 0; begin < n_; begin += kBlock) {
           if (begin > 0) {
-            each([&](std::size_t i) HWY_ATTR {
-              more[i] += some[i];
-              some[i] = Part();
-            });
+            more_one += one;
+            more_two += two;
+            one = two = Part();
           }
           const std::ptrdiff_t end = std::min(n_, begin + kBlock);
           std::ptrdiff_t j = begin + place;
-          for (; j + (kSome - 1) * kApart < end; j += kWidth) {
-            each([&](std::size_t i) HWY_ATTR {
-              body(some[i], (j + static_cast<std::ptrdiff_t>(i) * kApart) * kWidth);
-            });
+          for (; j + kApart < end; j += kWidth) {
+            body(one, j * kWidth);
+            if constexpr (kTogether == 2) body(two, (j + kApart) * kWidth);
           }
-          each([&](std::size_t i) HWY_ATTR {
-            const std::ptrdiff_t last = j + static_cast<std::ptrdiff_t>(i) * kApart;
-            if (last < end) body(some[i], last * kWidth);
-          });
+          if (j < end) body(one, j * kWidth);
         }
         if (n_ > kBlock) {
-          each([&](std::size_t i) HWY_ATTR { some[i] += more[i]; });
+          one += more_one;
+          two += more_two;
         }
-        for (std::ptrdiff_t w = kSome / 2; w > 0; w /= 2) {
-          for (std::ptrdiff_t i = 0; i < w; ++i) some[i] += some[i + w];
-        }
-        parts[place] = some[0];
+        parts[place] = one;
+        if constexpr (kTogether == 2) parts[place] += two;
       }
-      for (std::ptrdiff_t w = kApart / 2; w > 0; w /= 2) {
-        for (std::ptrdiff_t i = 0; i < w; ++i) parts[i] += parts[i + w];
-      }
-      return parts[0];
+      return halved<kApart>(parts);
     } else {
       Part all;
       for (std::ptrdiff_t begin = 0; begin < count_; begin += kBlock) {

@@ -56,15 +56,16 @@ class LaneSearch {
   const Wide& offset() const { return offset_; }
   MF wanted() const { return wanted_; }
 
-  /// The ends of gaps so wide that there is nothing to climb, else equal; of rows of double they are
-  /// not known.
+  /// Lanes whose level is in a gap so wide that there is nothing to climb, and the ends of those; of
+  /// rows of double they are not known.
+  MF gaps() const { return hn::Lt(below_, above_); }
   VF below() const { return below_; }
   VF above() const { return above_; }
 
   /// Tells rows the ends of gaps that are too wide to go on.
   void tell_ends(std::span<Lane<T>> rows) const {
     if constexpr (kIsDouble<T>) return;
-    const MF far = hn::Gt(far_, hn::Zero(DF()));
+    const MF far = hn::AndNot(wanted_, gaps());
     if (hn::AllFalse(DF(), far)) return;
     HWY_ALIGN float below[kWidth], above[kWidth];
     hn::Store(hn::IfThenElseZero(far, below_), DF(), below);
@@ -132,8 +133,7 @@ class LaneSearch {
     const DF d;
     const Wide whole = wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Round(k_.half[h]); });
     whole_ = narrowed(whole);
-    fraction_ = narrowed(
-        wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Sub(k_.half[h], whole.half[h]); }));
+    fraction_ = narrowed(sub(k_, whole));
     const VF alpha = narrowed(alpha_);
     rate_ = hn::Div(floats(kLog2e), alpha);
     const VF level = hn::Add(whole_, fraction_);
@@ -238,12 +238,7 @@ class LaneSearch {
     const VF middle = hn::MulAdd(hn::Sub(high, low), half, low);
     const VF below = hn::IfThenElse(hn::Lt(excess, hn::Neg(little)), low, middle);
     b_ = hn::IfThenElse(wanted, hn::IfThenElse(hn::Gt(excess, little), high, below), b_);
-    const Wide chosen = widen(hn::IfThenElseZero(wanted, floats(1)));
-    const Wide reached = widen(b_);
-    anchor_ = wide([&](std::ptrdiff_t h) HWY_ATTR {
-      const auto is_chosen = hn::Gt(chosen.half[h], hn::Zero(D()));
-      return hn::IfThenElse(is_chosen, reached.half[h], anchor_.half[h]);
-    });
+    anchor_ = choose(wanted, widen(b_), anchor_);
     const VF gap =
         hn::IfThenElseZero(hn::Le(hn::Abs(excess), little), hn::Mul(hn::Sub(high, low), rate_));
     constexpr double kMost = 1900;  // beyond these octaves nothing is left of doubles half way
@@ -253,7 +248,6 @@ class LaneSearch {
     if constexpr (!kIsDouble<T>) {
       below_ = hn::IfThenElse(wide_gap, low, below_);
       above_ = hn::IfThenElse(wide_gap, high, above_);
-      far_ = hn::IfThenElse(far, floats(1), far_);
     }
     return wide_gap;
   }
@@ -341,7 +335,7 @@ class LaneSearch {
   float *r_, *u_, *w_;
   Wide k_, alpha_, origin_, anchor_, offset_;
   VF whole_, fraction_, rate_, mean_, variance_, spacing_, b_;
-  VF below_ = hn::Zero(DF()), above_ = hn::Zero(DF()), far_ = hn::Zero(DF());
+  VF below_ = hn::Zero(DF()), above_ = hn::Zero(DF());
   MF wanted_, narrow_;
 };
 

@@ -15,13 +15,14 @@
 HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
 
+/// Of float rows, in units of alpha: values that lie within such a step are seen well enough from here.
+constexpr double kSmallStep = 4e-5;
+
 // The largest floats that are not above v.
 HWY_INLINE VF floor_of(const Wide& v) {
   const hn::RebindToSigned<DF> di;
   const VF near = narrowed(v);
-  const Wide back = widen(near);
-  const VF over =
-      narrowed(wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Sub(back.half[h], v.half[h]); }));
+  const VF over = narrowed(sub(widen(near), v));
   const auto bits = hn::BitCast(di, near);
   const auto one = hn::Set(di, 1);
   const auto is_negative = hn::Lt(bits, hn::Zero(di));
@@ -41,9 +42,7 @@ class LaneDecays {
       return hn::Div(hn::Set(d, kLog2e * FewSteps::kCount), alpha.half[h]);
     });
     rate_ = narrowed(rate);
-    const Wide rounded = widen(rate_);
-    rate_rest_ = narrowed(
-        wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Sub(rate.half[h], rounded.half[h]); }));
+    rate_rest_ = narrowed(sub(rate, widen(rate_)));
     right_ = Side(high, rate);
     left_ = kGaps ? Side(low, rate) : right_;
     const auto reach = [&](const Wide& end, double sign) HWY_ATTR {
@@ -55,9 +54,9 @@ class LaneDecays {
     most_ = reach(high, 1);
   }
 
-  /// Distances are counted in fractions of an octave; ends can be this many from zero.
+  /// Lanes whose ends are not too far from zero.
   HWY_INLINE MF can_take() const {
-    const VF most = floats(0x1p20);
+    const VF most = floats(FewSteps::kMostFromZero);
     return hn::And(hn::Le(hn::Abs(left_.start), most), hn::Le(hn::Abs(right_.start), most));
   }
 
@@ -92,15 +91,13 @@ class LaneDecays {
   struct Side {
     Side() = default;
     HWY_INLINE Side(const Wide& end, const Wide& rate) {
-      const Wide from =
-          wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Mul(end.half[h], rate.half[h]); });
+      const Wide from = mul(end, rate);
       const Wide whole = wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Round(from.half[h]); });
       start = narrowed(from);
       base = narrowed(wide([&](std::ptrdiff_t h) HWY_ATTR {
         return hn::Sub(hn::Set(D(), FewSteps::kRound), whole.half[h]);
       }));
-      part = narrowed(
-          wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Sub(whole.half[h], from.half[h]); }));
+      part = narrowed(sub(whole, from));
     }
     VF start, base, part;
   };
@@ -114,7 +111,6 @@ class LaneDecays {
 // gap is half way, but for how much lies beyond its ends.
 template <bool kTile, bool kGaps>
 class LaneStep {
-  static constexpr double kSmall = 4e-5;
   // Of less than that, decays that were taken for zero are a part.
   static constexpr double kLeastSlope = 0x1p-48;
 
@@ -126,7 +122,7 @@ class LaneStep {
         e_(found.room(0)),
         rest_(found.room(1)),
         alpha_(found.alpha()),
-        is_gap_(hn::Lt(found.below(), found.above())),
+        is_gap_(found.gaps()),
         b_(add(found.anchor(), found.offset())),
         low_(kGaps ? choose(is_gap_, widen(found.below()), b_) : b_),
         high_(kGaps ? choose(is_gap_, widen(found.above()), b_) : b_),
@@ -138,10 +134,8 @@ class LaneStep {
 
   template <class T>
   HWY_INLINE void write(std::span<Lane<T>> rows, Arena& arena) const {
-    const Wide offset =
-        wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Mul(alpha_.half[h], step_.half[h]); });
     T* to[kWidth];
-    if (!tell(rows, solved_, b_, offset, to)) return;
+    if (!tell(rows, solved_, b_, mul(alpha_, step_), to)) return;
     const VF step = kGaps ? hn::IfThenZeroElse(is_gap_, narrowed(step_)) : narrowed(step_);
     const VF scale = kGaps ? at_end(1) : floats(1);
     const VF left_scale = kGaps ? at_end(-1) : scale;
@@ -171,13 +165,6 @@ class LaneStep {
   }
 
  private:
-  static HWY_INLINE Wide choose(MF mask, const Wide& yes, const Wide& no) {
-    const Wide chosen = widen(hn::IfThenElseZero(mask, floats(1)));
-    return wide([&](std::ptrdiff_t h) HWY_ATTR {
-      return hn::IfThenElse(hn::Gt(chosen.half[h], hn::Zero(D())), yes.half[h], no.half[h]);
-    });
-  }
-
   // Sets how far the root is, in units of alpha, which lanes have found it, and the decays.
   HWY_INLINE void find_step(const Wide& k, MF wanted) {
     const float* const r_at = r_;
@@ -202,8 +189,7 @@ class LaneStep {
       }
     });
     const Wide count = widen(s.sum[0]), left = widen(s.sum[1]), rest = widen(s.sum[2]);
-    const Wide excess =
-        wide([&](std::ptrdiff_t h) HWY_ATTR { return hn::Sub(k.half[h], count.half[h]); });
+    const Wide excess = sub(k, count);
     const Wide sum = add(s.wide_sum[0], rest);
     const Wide slope = wide([&](std::ptrdiff_t h) HWY_ATTR {
       return hn::NegMulAdd(hn::Set(D(), 2.0), left.half[h], s.wide_sum[0].half[h]);
@@ -212,7 +198,7 @@ class LaneStep {
       const V missing = hn::MulSub(hn::Set(D(), 2.0), excess.half[h], sum.half[h]);
       return hn::Div(missing, slope.half[h]);
     });
-    const MF near = hn::Le(hn::Abs(narrowed(step_)), floats(kSmall));
+    const MF near = hn::Le(hn::Abs(narrowed(step_)), floats(kSmallStep));
     const MF can = hn::And(near, hn::Ge(narrowed(slope), floats(kLeastSlope)));
     solved_ = hn::And(wanted, can);
     if constexpr (kGaps) {

@@ -23,7 +23,7 @@ namespace lapsum::cpu::HWY_NAMESPACE {
 template <bool kTile, class T>
 class LaneSolve {
   using Number = Work<T>;
-  static constexpr double kSmall = kIsDouble<T> ? 1e-8 : 4e-5;
+  static constexpr double kSmall = kIsDouble<T> ? 1e-8 : kSmallStep;
   static constexpr double kMost = 0.5 * (1 + kSmall);
 
  public:
@@ -45,18 +45,13 @@ class LaneSolve {
       solved_ = hn::And(wanted_, near);
       const MF going = hn::AndNot(near, hn::And(wanted_, hn::Lt(size, floats(1e30))));
       if (steps == kMostSteps || hn::AllFalse(DF(), going)) return;
-      const Wide goes = widen(hn::IfThenElseZero(going, floats(1)));
-      b_ = wide([&](std::ptrdiff_t h) HWY_ATTR {
-        const auto mask = hn::Gt(goes.half[h], hn::Zero(D()));
-        return hn::IfThenElse(mask, hn::Add(b_.half[h], away(h)), b_.half[h]);
-      });
+      b_ = choose(going, add(b_, mul(alpha_, step_)), b_);
     }
   }
 
   HWY_INLINE void write(std::span<Lane<T>> rows, Arena& arena) const {
-    const Wide offset = wide([&](std::ptrdiff_t h) HWY_ATTR { return away(h); });
     T* to[kWidth];
-    if (!tell(rows, solved_, b_, offset, to)) return;
+    if (!tell(rows, solved_, b_, mul(alpha_, step_), to)) return;
     const D d;
     const Wide on_right = ratio_;
     const Wide on_left =
@@ -83,8 +78,6 @@ class LaneSolve {
   }
 
  private:
-  HWY_INLINE V away(std::ptrdiff_t h) const { return hn::Mul(alpha_.half[h], step_.half[h]); }
-
   // Decays of values to the left bear a sign, even if they are zero.
   static HWY_INLINE V marked(Lanes is_left, V e) { return hn::IfThenElse(is_left, hn::Neg(e), e); }
   static HWY_INLINE Lanes is_marked(V e) {
@@ -172,31 +165,30 @@ std::ptrdiff_t lane_rows_all() { return kWidth > 1 ? kWidth : 0; }
 template <class T>
 HWY_INLINE void solve_lanes_in(std::span<Lane<T>> rows, std::ptrdiff_t n, Arena& arena,
                                Layout layout) {
-  for_each_layout(rows, n, layout, [&](auto entries, std::span<Lane<T>> part) HWY_ATTR {
-    const Arena::Scope scope(arena);
-    LaneSearch search(entries, std::span<const Lane<T>>(part), n, arena);
-    search.run();
-    MF left = search.wanted();
-    if constexpr (kHasTable && !kIsDouble<T>) {
-      const auto take_step = [&](auto step) HWY_ATTR {
-        step.write(part, arena);
-        left = hn::AndNot(step.solved(), left);
-      };
-      constexpr bool kTile = decltype(entries)::kIsTile;
-      const bool gaps = !hn::AllFalse(DF(), hn::Lt(search.below(), search.above()));
-      if (gaps) {
-        take_step(LaneStep<kTile, true>(entries, search));
-      } else {
-        take_step(LaneStep<kTile, false>(entries, search));
-      }
-    }
-    if (!hn::AllFalse(DF(), left)) {
-      LaneSolve solve(entries, search, left, arena);
-      solve.run();
-      solve.write(part, arena);
-    }
-    search.tell_ends(part);
-  });
+  for_each_layout(rows, n, layout,
+                  [&]<bool kTile>(Entries<kTile> entries, std::span<Lane<T>> part) HWY_ATTR {
+                    const Arena::Scope scope(arena);
+                    LaneSearch search(entries, std::span<const Lane<T>>(part), n, arena);
+                    search.run();
+                    MF left = search.wanted();
+                    if constexpr (kHasTable && !kIsDouble<T>) {
+                      const auto take_step = [&](auto step) HWY_ATTR {
+                        step.write(part, arena);
+                        left = hn::AndNot(step.solved(), left);
+                      };
+                      if (hn::AllFalse(DF(), search.gaps())) {
+                        take_step(LaneStep<kTile, false>(entries, search));
+                      } else {
+                        take_step(LaneStep<kTile, true>(entries, search));
+                      }
+                    }
+                    if (!hn::AllFalse(DF(), left)) {
+                      LaneSolve solve(entries, search, left, arena);
+                      solve.run();
+                      solve.write(part, arena);
+                    }
+                    search.tell_ends(part);
+                  });
 }
 
 #define LAPSUM_LANES_OF(T)                                                                 \

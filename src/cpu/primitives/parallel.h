@@ -52,10 +52,13 @@ void parallel_for(std::ptrdiff_t count, int threads, Body&& body, std::ptrdiff_t
 struct Chunks {
   static constexpr std::ptrdiff_t kStep = 64;  ///< each begins at a multiple of it
 
-  explicit Chunks(std::ptrdiff_t n) : n(n), length(kChunk) {
-    if (n <= kChunk) return;
-    const std::ptrdiff_t parts = n <= 2 * kChunk ? 2 : 4 * ((n + 4 * kChunk - 1) / (4 * kChunk));
-    length = ((n + parts - 1) / parts + kStep - 1) / kStep * kStep;
+  explicit Chunks(std::ptrdiff_t n)
+      : Chunks(n, n <= kChunk       ? 1
+                  : n <= 2 * kChunk ? 2
+                                    : 4 * ((n + 4 * kChunk - 1) / (4 * kChunk))) {}
+  /// At most that many of about the same length.
+  Chunks(std::ptrdiff_t n, std::ptrdiff_t parts) : n(n), length(kChunk) {
+    if (parts > 1) length = (n + parts * kStep - 1) / (parts * kStep) * kStep;
   }
 
   std::ptrdiff_t count() const { return (n + length - 1) / length; }
@@ -69,10 +72,13 @@ struct Chunks {
 
 /// body(begin, end) for the chunks of [0, n).
 template <class Body>
-void for_each_chunk(std::ptrdiff_t n, int threads, Body&& body) {
-  const Chunks chunks(n);
+void for_each_chunk(const Chunks& chunks, int threads, Body&& body) {
   parallel_for(chunks.count(), threads,
                [&](std::ptrdiff_t c, int) { body(chunks.begin(c), chunks.end(c)); });
+}
+template <class Body>
+void for_each_chunk(std::ptrdiff_t n, int threads, Body&& body) {
+  for_each_chunk(Chunks(n), threads, body);
 }
 
 /// body(begin, end) for parts of [0, n) where results do not depend on how it is cut: chunks, and of what
@@ -81,12 +87,7 @@ template <class Body>
 void for_each_part(std::ptrdiff_t n, int threads, Body&& body) {
   constexpr std::ptrdiff_t kLeast = 4096;
   const std::ptrdiff_t parts = std::min<std::ptrdiff_t>(threads, n / kLeast);
-  if (n > kChunk || parts < 2) return for_each_chunk(n, threads, body);
-  const std::ptrdiff_t length =
-      ((n + parts - 1) / parts + Chunks::kStep - 1) / Chunks::kStep * Chunks::kStep;
-  parallel_for(parts, threads, [&](std::ptrdiff_t p, int) {
-    if (p * length < n) body(p * length, std::min(n, (p + 1) * length));
-  });
+  for_each_chunk(n > kChunk || parts < 2 ? Chunks(n) : Chunks(n, parts), threads, body);
 }
 
 /// The sum of body(begin, end) over the chunks of [0, n), always added in the same order.
