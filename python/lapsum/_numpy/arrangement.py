@@ -21,7 +21,7 @@ from .layout import (
 )
 from .operation import Flags, Operation
 from .padding import length_array, mask_array, padding
-from .plain_rows import short_cut
+from .plain_rows import nothing_asked, short_cut
 from .weights import gradient_of_weights, soft_only, weight_array
 
 
@@ -71,7 +71,7 @@ class AlongAxis:
     def _short_cut(
         self, x: object, numbers: Sequence[object], flags: Flags = (), **options: Any
     ) -> Array | None:
-        if any(v is not None and v is not False for v in options.values()):
+        if not nothing_asked(options):
             return None
         types = "efd" if self.operation.halves else "fd"
         return short_cut(getattr(_core, self.operation.core), types, x, numbers, flags)
@@ -168,9 +168,8 @@ class Permute(Operation):
 
     def value(self, *args: object, flags: Flags = (), **options: Any) -> Array:
         x, values, alpha = args
-        if all(v is None for v in options.values()):
-            core = getattr(_core, self.core)
-            short = short_cut(core, "fd", x, [alpha], flags, values)
+        if nothing_asked(options):
+            short = short_cut(getattr(_core, self.core), "fd", x, [alpha], flags, values)
             if short is not None:
                 return short
         return super().value(*args, flags=flags, **options)

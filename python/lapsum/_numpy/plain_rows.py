@@ -10,6 +10,11 @@ import numpy as np
 from .layout import Array, all_plain
 
 
+def nothing_asked(options: dict[str, Any]) -> bool:
+    """Whether all options are left as they are."""
+    return all(v is None or v is False for v in options.values())
+
+
 def short_cut(
     core: Callable[..., None],
     types: str,

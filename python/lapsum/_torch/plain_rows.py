@@ -6,7 +6,7 @@ goes by address, and nothing is arranged that need not be.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -117,14 +117,14 @@ def short_cut(
     value, vjp = functions
     length = shape[-1]
     rows = size // length
+    sizes = rows, length
     if columns is not None:
-        return _with_columns(kernel, functions, x, _unwrap(columns), numbers, flags)
+        return _with_columns(kernel, x, _unwrap(columns), sizes, numbers, flags)
     recorded = x.requires_grad and _grad_enabled()
     thresholds = (bytearray(16 * rows),) if kernel.mask and recorded else ()
     argsort = (room_for_argsort(x),) if recorded and kernel.keeps_argsort(x) else ()
     kept = thresholds or [t.data_ptr() for t in argsort]
     out = _empty_like(x)
-    sizes = rows, length
     value(x.data_ptr(), *sizes, *numbers, out.data_ptr(), *flags, _threads(), *kept)
     if recorded:
         out = _record(x, (out, thresholds, argsort, kernel, vjp, sizes, numbers, flags))
@@ -133,9 +133,9 @@ def short_cut(
 
 def _with_columns(
     kernel: Kernel,
-    functions: tuple[Callable[..., None], Callable[..., None]],
     x: Tensor,
     columns: Tensor,
+    of_rows: tuple[int, int],
     numbers: Sequence[Any],
     flags: Sequence[bool],
 ) -> Tensor | None:
@@ -143,9 +143,9 @@ def _with_columns(
     fit = columns.shape[:-1] == x.shape and columns.numel() > 0
     if not alike or not fit or not columns.is_contiguous() or columns.is_neg():
         return None
-    value, vjp = functions
+    value, vjp = kernel.by_address[x.dtype]
     out = _empty_like(columns)
-    sizes = x.numel() // x.shape[-1], x.shape[-1], columns.shape[-1]
+    sizes = *of_rows, columns.shape[-1]
     given = x.data_ptr(), columns.data_ptr()
     value(*given, *sizes, *numbers, out.data_ptr(), *flags, _threads())
     if _grad_enabled() and (x.requires_grad or columns.requires_grad):
