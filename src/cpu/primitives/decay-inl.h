@@ -72,6 +72,32 @@ inline constexpr double kExp2<double>[] = {
     0.0013333558146774128,  0.00015403530457113932, 1.5252733493656039e-05, 1.321543528141955e-06,
     1.0178199330592214e-07, 7.073783398305716e-09,  4.434810600122604e-10};
 
+// Where two vectors of double hold 2^(j / 16), and an instruction picks from them by the low bits of
+// another, the polynomial of rows of double is shorter: 2^f = 1 + f q(f) for |f| <= 1/32, within 7e-18.
+#undef LAPSUM_WIDE_TABLE
+#define LAPSUM_WIDE_TABLE (HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3)
+#if LAPSUM_WIDE_TABLE
+constexpr double kExp2Near[] = {0.6931471805599468,    0.24022650695910072,
+                                0.05550410865207392,   0.009618129107154627,
+                                0.0013333819016539575, 0.00015403691898316176};
+
+// Their bits less those that j has where an exponent and the first bits of a mantissa are.
+struct WideTable {
+  alignas(64) double power[16] = {
+      0x1.0000000000000p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0,
+      0x1.306fe0a31b715p+0, 0x1.3dea64c123422p+0, 0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0,
+      0x1.6a09e667f3bcdp+0, 0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f090p+0,
+      0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0};
+
+  constexpr WideTable() {
+    for (std::uint64_t j = 0; j < 16; ++j) {
+      power[j] = std::bit_cast<double>(std::bit_cast<std::uint64_t>(power[j]) - (j << 48));
+    }
+  }
+};
+inline constexpr WideTable kWideTable;
+#endif
+
 /// 2^-(t + kHalvings) for t >= 0, zero from t = kZero on; t is cut there first.
 template <class T, int kHalvings>
 struct Decay {
@@ -82,6 +108,19 @@ struct Decay {
   static constexpr double kRound = 0x1.8p52 - kHalvings;
 
   HWY_INLINE V operator()(D d, V t) const {
+#if LAPSUM_WIDE_TABLE
+    if constexpr (sizeof(T) == sizeof(double)) {
+      const hn::RebindToUnsigned<D> bits;
+      const V round = hn::Set(d, 0x1.8p48 - kHalvings);  // the same for sixteenths
+      const V moved = hn::Sub(round, t);
+      const V f = hn::Sub(hn::Sub(round, moved), t);
+      const V power{_mm512_permutex2var_pd(hn::Load(d, kWideTable.power).raw,
+                                           hn::BitCast(bits, moved).raw,
+                                           hn::Load(d, kWideTable.power + kMaxLanes).raw)};
+      const V near = scaled(d, power, hn::ShiftLeft<48>(hn::BitCast(bits, moved)));
+      return hn::MulAdd(near, hn::Mul(f, polynomial(d, kExp2Near, f)), near);
+    }
+#endif
     const auto [f, q, exponent] = split(d, t);
     return scaled(d, hn::MulAdd(q, f, hn::Set(d, 1.0)), exponent);
   }
@@ -115,12 +154,14 @@ struct Decay {
   static HWY_INLINE Split split(D d, V t) {
     const V moved = hn::Sub(hn::Set(d, kRound), t);
     const V f = hn::Sub(hn::Sub(hn::Set(d, kRound), moved), t);
-    V q = hn::Set(d, kExp2<T>[std::size(kExp2<T>) - 1]);
-    for (std::size_t i = std::size(kExp2<T>) - 1; i-- > 0;) {
-      q = hn::MulAdd(q, f, hn::Set(d, kExp2<T>[i]));
-    }
     const hn::RebindToUnsigned<D> bits;
-    return {f, q, hn::ShiftLeft<52>(hn::BitCast(bits, moved))};
+    return {f, polynomial(d, kExp2<T>, f), hn::ShiftLeft<52>(hn::BitCast(bits, moved))};
+  }
+  template <std::size_t kTerms>
+  static HWY_INLINE V polynomial(D d, const double (&terms)[kTerms], V f) {
+    V q = hn::Set(d, terms[kTerms - 1]);
+    for (std::size_t i = kTerms - 1; i-- > 0;) q = hn::MulAdd(q, f, hn::Set(d, terms[i]));
+    return q;
   }
   static HWY_INLINE V scaled(D d, V v, Bits exponent) {
     const hn::RebindToUnsigned<D> bits;

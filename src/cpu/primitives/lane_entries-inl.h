@@ -146,64 +146,52 @@ class Entries {
       : n_(n), count_(kTile ? n * kWidth : (n + kWidth - 1) / kWidth * kWidth) {}
 
   /// Room for entries, beginning with a cache line: a vector across two costs twice.
-  template <class Number>
-  Number* room(Arena& arena) const {
+  float* room(Arena& arena) const {
     constexpr std::size_t kLine = 64;
-    const std::span<Number> data = arena.take<Number>(count_ + kLine / sizeof(Number));
+    const std::span<float> data = arena.take<float>(count_ + kLine / sizeof(float));
     void* begin = data.data();
     std::size_t space = data.size_bytes();
-    return static_cast<Number*>(std::align(kLine, space - kLine, begin, space));
+    return static_cast<float*>(std::align(kLine, space - kLine, begin, space));
   }
 
   /// to = sign * rows, padded.
   template <class T>
-  HWY_INLINE void fill(const T* const* rows, const Work<T>* sign, Work<T> padding,
-                       Work<T>* to) const {
-    const hn::ScalableTag<Work<T>> d;
-    constexpr auto kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(d));
+  HWY_INLINE void fill(const T* const* rows, const float* sign, float padding, float* to) const {
+    const DF d;
+    const VF turn = hn::LoadU(d, sign);
     if constexpr (kTile) {
-      for (std::ptrdiff_t l = 0; l < kWidth; l += kLanes) {
-        const auto turn = hn::LoadU(d, sign + l);
-        interleave(d, rows + l, n_, [&](std::ptrdiff_t j, auto v) HWY_ATTR {
-          hn::StoreU(hn::Mul(turn, v), d, to + j * kWidth + l);
-        });
-      }
+      interleave(d, rows, n_, [&](std::ptrdiff_t j, VF v) HWY_ATTR {
+        hn::StoreU(hn::Mul(turn, v), d, to + j * kWidth);
+      });
     } else {
-      const auto turn = hn::Set(d, sign[0]);
       std::ptrdiff_t e = 0;
-      for (; e + kLanes <= n_; e += kLanes) {
+      for (; e + kWidth <= n_; e += kWidth) {
         hn::StoreU(hn::Mul(turn, load_elements(d, rows[0] + e)), d, to + e);
       }
       for (; e < n_; ++e) to[e] = sign[0] * to_work(rows[0][e]);
       pad(to, padding);
     }
   }
-  template <class Number>
-  void pad(Number* entries, Number value) const {
+  void pad(float* entries, float value) const {
     if constexpr (!kTile) std::fill(entries + n_, entries + count_, value);
   }
 
-  /// rows = value(e, l), for vectors of entries from e on whose first lane is l; rows without a
-  /// place are left out.
+  /// rows = value(e), for vectors of entries from e on; rows without a place are left out.
   template <class Value, class T>
   HWY_INLINE void bring_home(Value value, std::span<T* const> rows, Arena& arena) const {
-    const hn::ScalableTag<Work<T>> d;
-    constexpr auto kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(d));
+    const DF d;
     if constexpr (kTile) {
       T* nowhere = arena.take<T>(n_).data();
       T* to[kWidth];
       for (std::size_t l = 0; l < kWidth; ++l)
         to[l] = l < rows.size() && rows[l] ? rows[l] : nowhere;
-      for (std::ptrdiff_t l = 0; l < kWidth; l += kLanes) {
-        const auto get = [&](std::ptrdiff_t j) HWY_ATTR { return value(j * kWidth + l, l); };
-        separate(d, n_, get, to + l);
-      }
+      separate(d, n_, [&](std::ptrdiff_t j) HWY_ATTR { return value(j * kWidth); }, to);
     } else if (rows[0]) {
       std::ptrdiff_t e = 0;
-      for (; e + kLanes <= n_; e += kLanes) store_elements(d, value(e, 0), rows[0] + e);
+      for (; e + kWidth <= n_; e += kWidth) store_elements(d, value(e), rows[0] + e);
       if (e == n_) return;
-      T last[kLanes];
-      store_elements(d, value(e, 0), last);
+      T last[kWidth];
+      store_elements(d, value(e), last);
       std::copy_n(last, n_ - e, rows[0] + e);
     }
   }
@@ -271,13 +259,6 @@ class Entries {
   static HWY_INLINE VF largest(VF v) {
     if constexpr (kTile) return v;
     return hn::MaxOfLanes(DF(), v);
-  }
-  static HWY_INLINE Wide largest(const Wide& v) {
-    if constexpr (kTile) return v;
-    V most = v.half[0];
-    for (std::ptrdiff_t h = 1; h < kHalves; ++h) most = hn::Max(most, v.half[h]);
-    most = hn::MaxOfLanes(D(), most);
-    return wide([&](std::ptrdiff_t) HWY_ATTR { return most; });
   }
   static HWY_INLINE VF smallest(VF v) {
     if constexpr (kTile) return v;

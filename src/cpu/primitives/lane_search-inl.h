@@ -1,5 +1,5 @@
 // A rough search for thresholds, in floats: near enough for a few exact steps to end it. Of rows of
-// double it sees the distances from their first values.
+// double it sees the distances from their first values, rounded.
 // Included once per instruction set, after hwy/highway.h, its math and decay-inl.h.
 #if defined(LAPSUM_LANE_SEARCH_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAPSUM_LANE_SEARCH_INL_H
@@ -22,17 +22,14 @@ HWY_INLINE VF floats(double v) { return hn::Set(DF(), static_cast<float>(v)); }
 
 template <bool kTile, class T>
 class LaneSearch {
-  using Number = Work<T>;
-
  public:
   LaneSearch(Entries<kTile> entries, std::span<const Lane<T>> rows, std::ptrdiff_t n, Arena& arena)
       : entries_(entries),
         n_(static_cast<float>(n)),
-        values_(entries.template room<Number>(arena)),
-        r_(floats_of(values_, arena)),
-        u_(entries.template room<float>(arena)),
-        w_(entries.template room<float>(arena)) {
-    take(rows);
+        r_(entries.room(arena)),
+        u_(entries.room(arena)),
+        w_(entries.room(arena)) {
+    take(rows, n);
     guess();
   }
 
@@ -46,8 +43,8 @@ class LaneSearch {
     if constexpr (kIsDouble<T>) anchor_ = add(anchor_, origin_);
   }
 
-  /// sign * x, padded with infinities.
-  const Number* values() const { return values_; }
+  /// sign * x, or such distances, padded with infinities.
+  const float* values() const { return r_; }
   /// Room for two floats of each entry, which is not needed any more.
   float* room(int which) const { return which == 0 ? u_ : w_; }
   const Wide& k() const { return k_; }
@@ -77,42 +74,46 @@ class LaneSearch {
   }
 
  private:
-  float* floats_of(float* values, Arena&) const { return values; }
-  float* floats_of(double*, Arena& arena) const { return entries_.template room<float>(arena); }
+  // What it sees of an element.
+  using Seen = std::conditional_t<kIsDouble<T>, float, T>;
+  static HWY_INLINE const Seen* seen(const T* x, std::ptrdiff_t n, float* to) {
+    if constexpr (!kIsDouble<T>) {
+      return x;
+    } else {
+      const D d;
+      const hn::Rebind<float, D> half;
+      const V first = hn::Set(d, x[0]);
+      std::ptrdiff_t i = 0;
+      for (; i + kHalf <= n; i += kHalf) {
+        hn::StoreU(hn::DemoteTo(half, hn::Sub(hn::LoadU(d, x + i), first)), half, to + i);
+      }
+      for (; i < n; ++i) to[i] = static_cast<float>(x[i] - x[0]);
+      return to;
+    }
+  }
 
-  void take(std::span<const Lane<T>> rows) {
+  void take(std::span<const Lane<T>> rows, std::ptrdiff_t n) {
     const DF d;
-    const T* from[kWidth];
-    HWY_ALIGN double k[kWidth], alpha[kWidth];
-    HWY_ALIGN Number sign[kWidth], first[kWidth];
-    HWY_ALIGN float there[kWidth];
+    const Seen* from[kWidth] = {};
+    HWY_ALIGN double k[kWidth], alpha[kWidth], start[kWidth];
+    HWY_ALIGN float sign[kWidth], first[kWidth], there[kWidth];
     for (std::ptrdiff_t l = 0; l < kWidth; ++l) {
       const bool is_there = l < std::ssize(rows);
       const Lane<T>& row = rows[is_there ? static_cast<std::size_t>(l) : 0];
-      from[l] = row.x;
+      from[l] = is_there ? seen(row.x, n, u_ + l * n) : from[0];
       k[l] = row.k;
       alpha[l] = row.alpha;
-      sign[l] = static_cast<Number>(row.sign);
-      first[l] = sign[l] * to_work(row.x[0]);
+      start[l] = row.sign * to_double(row.x[0]);
+      sign[l] = static_cast<float>(row.sign);
+      first[l] = sign[l] * to_work(from[l][0]);
       there[l] = is_there || !kTile ? 1 : 0;
     }
     k_ = load_lanes(k);
     alpha_ = load_lanes(alpha);
+    origin_ = load_lanes(start);
     wanted_ = hn::Gt(hn::Load(d, there), hn::Zero(d));
-    entries_.fill(from, sign, first[0], values_);
-    VF origin = hn::Zero(d);
-    if constexpr (kIsDouble<T>) {
-      origin_ = load_lanes(first);
-      entries_.for_each_vector([&](std::ptrdiff_t e) HWY_ATTR {
-        const Wide moved = wide([&](std::ptrdiff_t h) HWY_ATTR {
-          return hn::Sub(hn::LoadU(D(), values_ + e + h * kHalf), origin_.half[h]);
-        });
-        hn::StoreU(narrowed(moved), d, r_ + e);
-      });
-      entries_.pad(values_, std::numeric_limits<double>::infinity());
-    } else {
-      origin = hn::Load(d, first);
-    }
+    entries_.fill(from, sign, first[0], r_);
+    const VF origin = hn::Load(d, first);
     const float* const r_at = r_;
     const auto s = entries_.template add_up<Sums<2>>([&](Sums<2>& sums, std::ptrdiff_t e) HWY_ATTR {
       const VF moved = hn::Sub(hn::LoadU(d, r_at + e), origin);
@@ -331,7 +332,6 @@ class LaneSearch {
 
   Entries<kTile> entries_;
   float n_;
-  Number* values_;
   float *r_, *u_, *w_;
   Wide k_, alpha_, origin_, anchor_, offset_;
   VF whole_, fraction_, rate_, mean_, variance_, spacing_, b_;

@@ -143,7 +143,7 @@ class LaneStep {
     const float* const e_at = e_;
     const float* const rest_at = rest_;
     const LaneDecays<kGaps> decays = decays_;
-    const auto mask = [&](std::ptrdiff_t at, std::ptrdiff_t) HWY_ATTR {
+    const auto mask = [&](std::ptrdiff_t at) HWY_ATTR {
       const DF d;
       VF e = hn::LoadU(d, e_at + at);
       VF rest = hn::LoadU(d, rest_at + at);
