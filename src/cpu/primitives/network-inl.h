@@ -16,6 +16,9 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 constexpr std::ptrdiff_t kGroup = 8;
 
+template <class D>
+inline constexpr std::ptrdiff_t kBytes = hn::MaxLanes(D()) * sizeof(hn::TFromD<D>);
+
 /// The next length that sort_lanes takes.
 constexpr std::ptrdiff_t whole_groups(std::ptrdiff_t n) {
   return (n + kGroup - 1) / kGroup * kGroup;
@@ -133,11 +136,10 @@ struct Rounds {
 /// Merges the first p of `length` vectors with the others, which are at most p. Vectors beyond them
 /// would hold what is behind all: exchanges with these would not move anything.
 template <class D>
-HWY_INLINE void merge_lanes(D d, hn::TFromD<D>* keys, std::ptrdiff_t p, std::ptrdiff_t length) {
+HWY_INLINE void merge_odd_even(D d, hn::TFromD<D>* keys, std::ptrdiff_t p, std::ptrdiff_t length) {
   if (length <= p) return;
   // Vectors of a line of the cache; the steps of the rounds that take so many are multiples of 4.
-  constexpr std::ptrdiff_t kBytes = hn::MaxLanes(D()) * sizeof(hn::TFromD<D>);
-  constexpr std::ptrdiff_t kInLine = kBytes >= 64 ? 1 : kBytes >= 32 ? 2 : 4;
+  constexpr std::ptrdiff_t kInLine = kBytes<D> >= 64 ? 1 : kBytes<D> >= 32 ? 2 : 4;
   using One = Rounds<D, 1>;
   using Line = Rounds<D, kInLine>;
   const auto w = static_cast<std::ptrdiff_t>(hn::Lanes(d));
@@ -163,8 +165,117 @@ HWY_INLINE void merge_lanes(D d, hn::TFromD<D>* keys, std::ptrdiff_t p, std::ptr
   }
 }
 
+// Two rounds of a bitonic merge on four places of which the last may be beyond the end, where they
+// would hold what is behind all.
+template <int kThere, class V>
+HWY_INLINE void clean_four(V& a, V& b, V& c, V& e) {
+  if constexpr (kThere > 2) exchange(a, c);
+  if constexpr (kThere > 3) exchange(b, e);
+  if constexpr (kThere > 1) exchange(a, b);
+  if constexpr (kThere > 3) exchange(c, e);
+}
+
+// Its last three rounds, on vectors that follow each other.
+template <class D>
+HWY_INLINE void clean_group(D d, hn::TFromD<D>* keys) {
+  const auto w = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  auto a = hn::LoadU(d, keys), b = hn::LoadU(d, keys + w);
+  auto c = hn::LoadU(d, keys + 2 * w), e = hn::LoadU(d, keys + 3 * w);
+  auto f = hn::LoadU(d, keys + 4 * w), g = hn::LoadU(d, keys + 5 * w);
+  auto h = hn::LoadU(d, keys + 6 * w), i = hn::LoadU(d, keys + 7 * w);
+  exchange(a, f), exchange(b, g), exchange(c, h), exchange(e, i);
+  clean_four<4>(a, b, c, e);
+  clean_four<4>(f, g, h, i);
+  hn::StoreU(a, d, keys), hn::StoreU(b, d, keys + w);
+  hn::StoreU(c, d, keys + 2 * w), hn::StoreU(e, d, keys + 3 * w);
+  hn::StoreU(f, d, keys + 4 * w), hn::StoreU(g, d, keys + 5 * w);
+  hn::StoreU(h, d, keys + 6 * w), hn::StoreU(i, d, keys + 7 * w);
+}
+
+// body.operator()<kThere>(t) for the places t of a quarter of `size`; of the four at t, a quarter
+// apart, kThere are among `count`.
+template <class Body>
+HWY_INLINE void for_each_in_quarter(std::ptrdiff_t size, std::ptrdiff_t count, Body body) {
+  const std::ptrdiff_t quarter = size / 4, more = count % quarter;
+  const auto run = [&](std::ptrdiff_t there, std::ptrdiff_t begin, std::ptrdiff_t end) HWY_ATTR {
+    const auto all = [&]<int kThere>() HWY_ATTR {
+      for (std::ptrdiff_t t = begin; t < end; ++t) body.template operator()<kThere>(t);
+    };
+    if (there == 4) return all.template operator()<4>();
+    if (there == 3) return all.template operator()<3>();
+    if (there == 2) return all.template operator()<2>();
+    if (there == 1) return all.template operator()<1>();
+    all.template operator()<0>();
+  };
+  run(count / quarter + 1, 0, more);
+  run(count / quarter, more, quarter);
+}
+
+// Sorts a bitonic sequence of `size` vectors of which `count` are there. Quarters are done one after
+// the other.
+template <class D>
+void clean_lanes(D d, hn::TFromD<D>* keys, std::ptrdiff_t size, std::ptrdiff_t count) {
+  if (count <= 0) return;
+  if (size == kGroup) return clean_group(d, keys);
+  const auto w = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  if (size == 2 * kGroup) {
+    if (count > kGroup) {
+      for (std::ptrdiff_t t = 0; t < kGroup; ++t) Rounds<D, 1>::first(keys + t * w, kGroup * w);
+      clean_group(d, keys + kGroup * w);
+    }
+    return clean_group(d, keys);
+  }
+  const std::ptrdiff_t quarter = size / 4, step = quarter * w;
+  for_each_in_quarter(size, count, [=]<int kThere>(std::ptrdiff_t t) HWY_ATTR {
+    hn::TFromD<D>* const at = keys + t * w;
+    auto a = hn::LoadU(d, at), b = a, c = a, e = a;
+    if constexpr (kThere > 1) b = hn::LoadU(d, at + step);
+    if constexpr (kThere > 2) c = hn::LoadU(d, at + 2 * step);
+    if constexpr (kThere > 3) e = hn::LoadU(d, at + 3 * step);
+    clean_four<kThere>(a, b, c, e);
+    if constexpr (kThere > 1) hn::StoreU(a, d, at), hn::StoreU(b, d, at + step);
+    if constexpr (kThere > 2) hn::StoreU(c, d, at + 2 * step);
+    if constexpr (kThere > 3) hn::StoreU(e, d, at + 3 * step);
+  });
+  for (int i = 0; i < 4; ++i) {
+    clean_lanes(d, keys + i * step, quarter, HWY_MIN(count - i * quarter, quarter));
+  }
+}
+
+/// The same by a bitonic merge, for p from 32 on: some exchanges more, but after its first three rounds,
+/// which are done together, eighths of all vectors are on their own, and none waits for others.
+template <class D>
+HWY_INLINE void merge_bitonic(D d, hn::TFromD<D>* keys, std::ptrdiff_t p, std::ptrdiff_t length) {
+  const auto w = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  const std::ptrdiff_t quarter = p / 4, step = quarter * w;
+  for_each_in_quarter(p, length - p, [=]<int kThere>(std::ptrdiff_t t) HWY_ATTR {
+    hn::TFromD<D>* const low = keys + (quarter - 1 - t) * w;
+    hn::TFromD<D>* const high = keys + (p + t) * w;
+    auto a = hn::LoadU(d, low), b = hn::LoadU(d, low + step);
+    auto c = hn::LoadU(d, low + 2 * step), e = hn::LoadU(d, low + 3 * step);
+    auto f = a, g = a, h = a, i = a;
+    if constexpr (kThere > 0) f = hn::LoadU(d, high), exchange(e, f);
+    if constexpr (kThere > 1) g = hn::LoadU(d, high + step), exchange(c, g);
+    if constexpr (kThere > 2) h = hn::LoadU(d, high + 2 * step), exchange(b, h);
+    if constexpr (kThere > 3) i = hn::LoadU(d, high + 3 * step), exchange(a, i);
+    clean_four<4>(a, b, c, e);
+    clean_four<kThere>(f, g, h, i);
+    hn::StoreU(a, d, low), hn::StoreU(b, d, low + step);
+    hn::StoreU(c, d, low + 2 * step), hn::StoreU(e, d, low + 3 * step);
+    if constexpr (kThere > 0) hn::StoreU(f, d, high);
+    if constexpr (kThere > 1) hn::StoreU(g, d, high + step);
+    if constexpr (kThere > 2) hn::StoreU(h, d, high + 2 * step);
+    if constexpr (kThere > 3) hn::StoreU(i, d, high + 3 * step);
+  });
+  for (std::ptrdiff_t at = 0; at < length; at += quarter) {
+    clean_lanes(d, keys + at * w, quarter, HWY_MIN(length - at, quarter));
+  }
+}
+
 /// Sorts n vectors, n being a multiple of kGroup. Parts are sorted one after the other, so that those
-/// which the nearest cache holds stay there for most of their rounds.
+/// which the nearest cache holds stay there for most of their rounds. Where a vector fills a line of the
+/// cache, the strides of the odd-even merge meet in few places of it: for 1000 vectors of 512 bits it
+/// takes 1.5 ns per element and the other 1.1; with 256 bits 2.4 and 2.7.
 template <class D>
 void sort_lanes(D d, hn::TFromD<D>* keys, std::ptrdiff_t n) {
   const auto w = static_cast<std::ptrdiff_t>(hn::Lanes(d));
@@ -175,7 +286,11 @@ void sort_lanes(D d, hn::TFromD<D>* keys, std::ptrdiff_t n) {
   const auto p = static_cast<std::ptrdiff_t>(std::bit_floor(static_cast<std::size_t>(n - 1)));
   sort_lanes(d, keys, p);
   sort_lanes(d, keys + p * w, n - p);
-  merge_lanes(d, keys, p, n);
+  if (kBytes<D> >= 64 && p >= 32) {
+    merge_bitonic(d, keys, p, n);
+  } else {
+    merge_odd_even(d, keys, p, n);
+  }
 }
 
 }  // namespace lapsum::cpu::HWY_NAMESPACE

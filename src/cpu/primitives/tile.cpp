@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/primitives/tile.cpp"
@@ -144,14 +145,20 @@ class Kernel {
       if constexpr (kSingle) to.set(n, hn::Zero(D()));  // whole vectors are read
       return to;
     }
-    // Numbers of the values from e on to where they were.
+    // Numbers of the values from e on to where they were. Stores stand one by one: of a loop compilers
+    // make an instruction that scatters, which takes twice as long.
     HWY_INLINE void bring_home(VF v, std::ptrdiff_t e, const Tile::To& to) const {
       HWY_ALIGN float values[kMaxLanes];
       hn::Store(v, F(), values);
       const std::int32_t* element = rows_of.order + entry_of(e);
       float* const* row = to.data() + first;
-      const std::ptrdiff_t count = HWY_MIN(n * rows() - e, lanes());
-      for (std::ptrdiff_t l = 0; l < count; ++l) row[kSingle ? 0 : l][element[l]] = values[l];
+      if constexpr (kSingle) {
+        for (std::ptrdiff_t l = 0; l < HWY_MIN(n - e, lanes()); ++l) row[0][element[l]] = values[l];
+      } else {
+        [&]<std::size_t... kLane>(std::index_sequence<kLane...>) HWY_ATTR {
+          ((row[kLane][element[kLane]] = values[kLane]), ...);
+        }(std::make_index_sequence<kMaxLanes>());
+      }
     }
 
    private:
