@@ -1,8 +1,6 @@
 #include "cpu/primitives/arena.h"
 
-#include <algorithm>
 #include <atomic>
-#include <new>
 #include <utility>
 
 #ifdef __linux__
@@ -43,19 +41,22 @@ Scratch::~Scratch() {
   kept.bytes = bytes;
 }
 
-std::byte* Arena::allocate(std::size_t bytes) {
-  void* data = nullptr;
+Arena::Memory Arena::allocate(std::size_t bytes) {
+  std::size_t alignment = 64;
 #ifdef __linux__
   constexpr std::size_t kHugePage = std::size_t{1} << 21;
-  if (bytes >= kHugePage) {
-    const std::size_t whole = (bytes + kHugePage - 1) / kHugePage * kHugePage;
-    data = std::aligned_alloc(kHugePage, whole);
-    if (data) madvise(data, whole, MADV_HUGEPAGE);  // a hint: the memory is as good without it
+  const bool is_huge = bytes >= kHugePage;
+  if (is_huge) {
+    alignment = kHugePage;
+    bytes = (bytes + kHugePage - 1) / kHugePage * kHugePage;
   }
 #endif
-  if (!data) data = std::malloc(std::max<std::size_t>(bytes, 1));
-  if (!data) throw std::bad_alloc();
-  return static_cast<std::byte*>(data);
+  const std::align_val_t aligned{alignment};
+  Memory memory(static_cast<std::byte*>(::operator new(bytes, aligned)), FreeAligned{aligned});
+#ifdef __linux__
+  if (is_huge) madvise(memory.get(), bytes, MADV_HUGEPAGE);  // it is as good without it
+#endif
+  return memory;
 }
 
 }  // namespace lapsum::cpu

@@ -1,15 +1,21 @@
 // Scratch memory: buffers handed out in order, reused by the next row.
-// Each buffer is an allocation of its own, so that a sanitizer sees what runs over its end. Large
-// ones ask for huge pages: mapping fresh memory in small pages costs more than filling it.
+// Each buffer is an allocation of its own, so that a sanitizer sees what runs over its end, and begins
+// with a line of the cache: vectors across two of them cost twice. Large ones ask for huge pages:
+// mapping fresh memory in small pages costs more than filling it.
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
+#include <new>
 #include <span>
 #include <vector>
 
 namespace lapsum::cpu {
+
+struct FreeAligned {
+  std::align_val_t alignment{};
+  void operator()(std::byte* data) const { ::operator delete(data, alignment); }
+};
 
 class Arena {
  public:
@@ -49,21 +55,19 @@ class Arena {
     Buffer& buffer = buffers_[used_++];
     if (buffer.bytes < bytes || !buffer.data) {
       buffer.data.reset();
-      buffer.data.reset(allocate(bytes));
+      buffer.data = allocate(bytes);
       buffer.bytes = bytes;
     }
     return {reinterpret_cast<T*>(buffer.data.get()), static_cast<std::size_t>(n)};
   }
 
  private:
-  struct Free {
-    void operator()(std::byte* data) const { std::free(data); }
-  };
+  using Memory = std::unique_ptr<std::byte, FreeAligned>;
   /// Throws std::bad_alloc.
-  static std::byte* allocate(std::size_t bytes);
+  static Memory allocate(std::size_t bytes);
 
   struct Buffer {
-    std::unique_ptr<std::byte, Free> data;
+    Memory data;
     std::size_t bytes = 0;
   };
   std::vector<Buffer> buffers_;

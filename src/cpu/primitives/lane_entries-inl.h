@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <type_traits>
 
@@ -145,14 +144,7 @@ class Entries {
   explicit Entries(std::ptrdiff_t n)
       : n_(n), count_(kTile ? n * kWidth : (n + kWidth - 1) / kWidth * kWidth) {}
 
-  /// Room for entries, beginning with a cache line: a vector across two costs twice.
-  float* room(Arena& arena) const {
-    constexpr std::size_t kLine = 64;
-    const std::span<float> data = arena.take<float>(count_ + kLine / sizeof(float));
-    void* begin = data.data();
-    std::size_t space = data.size_bytes();
-    return static_cast<float*>(std::align(kLine, space - kLine, begin, space));
-  }
+  float* room(Arena& arena) const { return arena.take<float>(count_).data(); }
 
   /// to = sign * rows, padded.
   template <class T>

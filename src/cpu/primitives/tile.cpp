@@ -116,7 +116,8 @@ class Kernel {
     }
   }
 
-  // Sorted rows from `first` on: their values, and the decays from each to the next.
+  // Sorted rows from `first` on: the decays from each value to the next, and the values if there is no
+  // order to ask for others by.
   struct Sorted {
     std::ptrdiff_t n, first;
     const SortedTile& rows_of;
@@ -161,6 +162,15 @@ class Kernel {
       }
     }
 
+    // Asks for the lines of memory that this will write.
+    void expect(const Tile::To& to) const {
+      constexpr std::ptrdiff_t kLine = 64 / sizeof(float);
+      for (std::ptrdiff_t l = 0; l < rows(); ++l) {
+        const float* row = to[static_cast<std::size_t>(first + l)];
+        for (std::ptrdiff_t j = 0; j < n; j += kLine) __builtin_prefetch(row + j, 1);
+      }
+    }
+
    private:
     // Where entries from e on stand in the sorted tile.
     HWY_INLINE std::ptrdiff_t entry_of(std::ptrdiff_t e) const {
@@ -179,7 +189,7 @@ class Kernel {
       for_each_vector(n, [&](std::ptrdiff_t e) HWY_ATTR {
         const V at = value(e);
         const V t = hn::Mul(hn::Max(hn::Sub(value(e + rows()), at), hn::Zero(d)), rate);
-        r.set(e, at);
+        if (rows_of.order == nullptr) r.set(e, at);
         keep.set(e, decay(d, hn::Min(t, hn::Set(d, decay.kZero))));
       });
       r.fill(n, 0);
@@ -324,6 +334,7 @@ class Kernel {
 
   static void rank(const Sorted& at, const Tile::To& rank, Arena& arena) {
     const V half = hn::Set(D(), 0.5);
+    at.expect(rank);
     const Sums sums(at, arena);
     for_each_vector(at.n, [&](std::ptrdiff_t e) HWY_ATTR {
       const V lag = hn::Sub(sums.behind[e], sums.before[e]);
@@ -339,6 +350,7 @@ class Kernel {
     const Column v = at.find(g, arena), keep = at.keep;
     const Column from_left(n, arena), from_right(n, arena);  // what each side adds
     const auto zero = hn::Zero(S()), one = hn::Set(S(), 1.0);
+    at.expect(gx);
     auto right = zero, left = zero, right_ones = zero, left_ones = zero;
     for_each_step(n, [=, &right, &left, &right_ones, &left_ones](std::ptrdiff_t e) HWY_ATTR {
       const std::ptrdiff_t back = (n - 1) * rows() - e;
@@ -390,6 +402,7 @@ class Kernel {
   static void sort_vjp(const Sorted& at, const Tile::From& g, const Tile::To& gx, Arena& arena) {
     const std::ptrdiff_t n = at.n;
     const Column u = read(g.data() + at.first, n, arena);
+    at.expect(gx);
     const Column to_left(n, arena);
     const Column to_right(n, arena);
     for (std::ptrdiff_t j = -1; j <= n; ++j) {
