@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cstdint>
 #include <stdexcept>
 #include <thread>
 
@@ -170,6 +171,14 @@ TEST(Scratch, keeps_no_more_than_it_says) {
   }).join();
   take(Scratch::kMostKept + 1);
   EXPECT_EQ(kept(), 0);
+}
+
+TEST(Arena, gives_memory_that_begins_with_a_cache_line) {
+  Arena arena;
+  for (const std::ptrdiff_t bytes : {1, 17, 64, 1000, 200000, (2 << 20) + 1}) {
+    const auto at = reinterpret_cast<std::uintptr_t>(arena.take<std::byte>(bytes).data());
+    EXPECT_EQ(at % 64, 0u) << bytes;
+  }
 }
 
 TEST(Arena, takes_back_what_a_scope_took) {

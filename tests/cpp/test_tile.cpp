@@ -137,6 +137,7 @@ TEST(Tile, sorts_rows_of_every_spread) {
   test::for_each_target([&] {
     std::vector<std::ptrdiff_t> lengths = {97, 255, 1000, 1023, kTileLength};
     for (std::ptrdiff_t n = 1; n <= 72; ++n) lengths.push_back(n);
+    for (std::ptrdiff_t n = 80; n < kTileLength; n += 56) lengths.push_back(n);
     for (const std::ptrdiff_t n : lengths) {
       for (std::size_t first = 0; first < std::size(spreads); ++first) {
         for (const int count : {1, tile_rows()}) {
