@@ -227,15 +227,16 @@ void clean_lanes(D d, hn::TFromD<D>* keys, std::ptrdiff_t size, std::ptrdiff_t c
   }
   const std::ptrdiff_t quarter = size / 4, step = quarter * w;
   for_each_in_quarter(size, count, [=]<int kThere>(std::ptrdiff_t t) HWY_ATTR {
-    hn::TFromD<D>* const at = keys + t * w;
-    auto a = hn::LoadU(d, at), b = a, c = a, e = a;
-    if constexpr (kThere > 1) b = hn::LoadU(d, at + step);
-    if constexpr (kThere > 2) c = hn::LoadU(d, at + 2 * step);
-    if constexpr (kThere > 3) e = hn::LoadU(d, at + 3 * step);
-    clean_four<kThere>(a, b, c, e);
-    if constexpr (kThere > 1) hn::StoreU(a, d, at), hn::StoreU(b, d, at + step);
-    if constexpr (kThere > 2) hn::StoreU(c, d, at + 2 * step);
-    if constexpr (kThere > 3) hn::StoreU(e, d, at + 3 * step);
+    if constexpr (kThere > 1) {
+      hn::TFromD<D>* const at = keys + t * w;
+      auto a = hn::LoadU(d, at), b = hn::LoadU(d, at + step), c = a, e = a;
+      if constexpr (kThere > 2) c = hn::LoadU(d, at + 2 * step);
+      if constexpr (kThere > 3) e = hn::LoadU(d, at + 3 * step);
+      clean_four<kThere>(a, b, c, e);
+      hn::StoreU(a, d, at), hn::StoreU(b, d, at + step);
+      if constexpr (kThere > 2) hn::StoreU(c, d, at + 2 * step);
+      if constexpr (kThere > 3) hn::StoreU(e, d, at + 3 * step);
+    }
   });
   for (int i = 0; i < 4; ++i) {
     clean_lanes(d, keys + i * step, quarter, HWY_MIN(count - i * quarter, quarter));
