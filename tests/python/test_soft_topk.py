@@ -95,7 +95,8 @@ def test_elements_at_the_near_infinity_come_first(log):
     x = np.array([np.inf, 0.0, np.inf, 1.0])
     p = topk(x, 2.5, log=log)
     assert (p[[0, 2]] == 1).all()
-    np.testing.assert_array_equal(p[[1, 3]], topk(x[[1, 3]], 0.5, log=log))
+    # Rows with infinities take another way: the same value, not the same bits.
+    assert_within("soft_topk", "float64", "value", p[[1, 3]], topk(x[[1, 3]], 0.5, log=log))
     shared = topk(x, 1.0, log=log)
     assert_within("soft_topk", "float64", "value", shared, [0.5, 0, 0.5, 0])
     _, gk, _ = gradients(x, 1.0, log=log, g=np.ones(4))
