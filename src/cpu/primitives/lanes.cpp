@@ -111,32 +111,29 @@ class LaneSolve {
     const T padding = Element<T>::round(row.sign * std::numeric_limits<double>::infinity());
     double* const e_at = decays_of(l);
     const T* const to = row.p;  // comes near while there is something else to do
-    V count = zero, left = zero, right = zero, left_most = zero, right_most = zero;
-    constexpr std::ptrdiff_t kBlock = 32 * kHalf;  // long chains of equal terms drift
-    for (std::ptrdiff_t begin = 0; begin < n_; begin += kBlock) {
-      V left_part = zero, right_part = zero;
-      const auto add_up = [&](const T* from, std::ptrdiff_t i) HWY_ATTR {
-        const V octaves = hn::Mul(hn::NegMulAdd(load_wide(d, from), sign, b), rate);
-        const Decay<T, 1> half;
-        const V e = half(d, hn::Min(hn::Abs(octaves), hn::Set(d, half.kZero)));
-        const auto is_left = hn::Ge(octaves, zero);
-        count = add_if(is_left, count, hn::Set(d, 1.0));
-        left_part = add_if(is_left, left_part, e);
-        right_part = add_if(hn::Not(is_left), right_part, e);
-        left_most = max_if(is_left, left_most, e);
-        right_most = max_if(hn::Not(is_left), right_most, e);
-        hn::StoreU(marked(is_left, e), d, e_at + begin + i);
-        if (to) __builtin_prefetch(to + begin + i, 1);
-      };
-      for_each_vector(row.x + begin, HWY_MIN(kBlock, n_ - begin), padding, add_up,
-                      [&](const T* from, std::ptrdiff_t i, std::ptrdiff_t)
-                          HWY_ATTR { add_up(from, i); });
-      left = hn::Add(left, left_part);
-      right = hn::Add(right, right_part);
-    }
+    V count = zero, left_most = zero, right_most = zero;
+    BlockedSum left, right;
+    const auto add_up = [&](const T* from, std::ptrdiff_t i) HWY_ATTR {
+      const V octaves = hn::Mul(hn::NegMulAdd(load_wide(d, from), sign, b), rate);
+      const Decay<T, 1> half;
+      const V e = half(d, hn::Min(hn::Abs(octaves), hn::Set(d, half.kZero)));
+      const auto is_left = hn::Ge(octaves, zero);
+      count = add_if(is_left, count, hn::Set(d, 1.0));
+      left.part = add_if(is_left, left.part, e);
+      right.part = add_if(hn::Not(is_left), right.part, e);
+      left.count();
+      right.count();
+      left_most = max_if(is_left, left_most, e);
+      right_most = max_if(hn::Not(is_left), right_most, e);
+      hn::StoreU(marked(is_left, e), d, e_at + i);
+      if (to) __builtin_prefetch(to + i, 1);
+    };
+    for_each_vector(row.x, n_, padding, add_up,
+                    [&](const T* from, std::ptrdiff_t i, std::ptrdiff_t)
+                        HWY_ATTR { add_up(from, i); });
     seen_.count[l] = sum_of(count);
-    seen_.left[l] = sum_of(left);
-    seen_.right[l] = sum_of(right);
+    seen_.left[l] = left.total();
+    seen_.right[l] = right.total();
     seen_.left_most[l] = hn::GetLane(hn::MaxOfLanes(d, left_most));
     seen_.right_most[l] = hn::GetLane(hn::MaxOfLanes(d, right_most));
   }
