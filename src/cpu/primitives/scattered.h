@@ -47,7 +47,12 @@ class Scattered {
     }
     Index* begins = begins_of(chunks_.at(begin));
     std::fill_n(begins, parts_ + 1, Index{0});
-    for (std::ptrdiff_t j = begin; j < end; ++j) ++begins[part(elements_[j]) + 1];
+    constexpr std::ptrdiff_t kLine = 64 / sizeof(Placed);
+    for (std::ptrdiff_t j = begin; j < end; j += kLine) {
+      __builtin_prefetch(&grouped_[j], 1);  // it will be written here and there
+      const std::ptrdiff_t last = std::min(j + kLine, end);
+      for (std::ptrdiff_t i = j; i < last; ++i) ++begins[part(elements_[i]) + 1];
+    }
     for (std::ptrdiff_t p = 0; p < parts_; ++p) begins[p + 1] += begins[p];
     Index next[kMostParts];
     std::copy_n(begins, parts_, next);
