@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <numbers>
 
 #include "bits.h"
 #include "cpu/primitives/decayed_scan.h"
@@ -88,10 +89,37 @@ void expect_scans(const std::vector<double>& r, double alpha, int threads) {
   EXPECT_EQ(seen, n);
 }
 
+// Rows whose gaps are nearly all small, some of which are not, and rows of any gaps: in octaves of alpha.
+TEST(KeepToNext, has_all_digits_over_small_gaps_and_large_ones) {
+  const double alpha = 0.7, octave = alpha * std::numbers::ln2;
+  const std::vector<std::vector<double>> rows = {
+      {1e-7, 1e-4, 3e-3}, {1e-4, 0, 0.0624, 0.0626, 0.5}, {0.3, 1e-4, 2, 40, 0}, {1e4, 1e-5}};
+  test::for_each_target([&] {
+    for (const std::vector<double>& gaps : rows) {
+      for (const std::ptrdiff_t n : {1, 2, 3, 8, 9, 1000, 1003}) {
+        SCOPED_TRACE(testing::Message() << "gaps of " << gaps[0] << ", n = " << n);
+        std::vector<double> r(static_cast<std::size_t>(n + 1));
+        for (std::size_t j = 1; j < r.size(); ++j) {
+          const bool is_usual = j % 97 != 0 && gaps[0] < 0.1;
+          r[j] = r[j - 1] + gaps[is_usual ? 0 : j % gaps.size()] * octave;
+        }
+        Guarded<double> keep(n);
+        keep_to_next(r.data(), n, alpha, keep.data());
+        for (std::ptrdiff_t j = 0; j < n; ++j) {
+          const auto at = static_cast<std::size_t>(j);
+          const Real want = std::exp(-(Real(r[at + 1]) - r[at]) / alpha);
+          ASSERT_TRUE(within(keep[j], want, allowed("keep_to_next", "float64", "value", {})))
+              << "element " << j << ": " << keep[j];
+        }
+      }
+    }
+  });
+}
+
 TEST(SegmentScan, is_its_sums_on_every_family_at_every_length) {
   test::for_each_target([] {
     for (const test::Family& family : test::kFamilies) {
-      for (const std::ptrdiff_t n : {0, 1, 2, 3, 15, 16, 17, 18, 31, 33, 47, 97, 1000, 1031}) {
+      for (const std::ptrdiff_t n : {0, 1, 2, 3, 15, 16, 17, 18, 31, 33, 47, 97, 1000, 1024, 1031}) {
         const std::vector<double> r = sorted_row(family, n);
         for (const double alpha : {1e-300, 1e-4, 0.3, 1e4, 1e300}) {
           SCOPED_TRACE(testing::Message() << family.name << ", n = " << n << ", alpha = " << alpha);

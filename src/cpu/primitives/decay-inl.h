@@ -98,6 +98,18 @@ struct WideTable {
 inline constexpr WideTable kWideTable;
 #endif
 
+/// 2^-t for t in [0, kNearDecay], within 3e-17 but for roundings.
+constexpr double kNearDecay = 1.0 / 16;
+HWY_INLINE V near_decay(D d, V t) {
+  V q = hn::Set(d, 0.00015120424428172026);
+  q = hn::MulAdd(q, t, hn::Set(d, -0.0013331574091048993));
+  q = hn::MulAdd(q, t, hn::Set(d, 0.009618122687719949));
+  q = hn::MulAdd(q, t, hn::Set(d, -0.055504108570855744));
+  q = hn::MulAdd(q, t, hn::Set(d, 0.24022650695859752));
+  q = hn::MulAdd(q, t, hn::Set(d, -0.69314718055994487));
+  return hn::MulAdd(q, t, hn::Set(d, 1.0));
+}
+
 /// 2^-(t + kHalvings) for t >= 0, zero from t = kZero on; t is cut there first.
 template <class T, int kHalvings>
 struct Decay {

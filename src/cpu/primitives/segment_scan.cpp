@@ -24,13 +24,24 @@ void keep_to_next_all(const double* r, std::ptrdiff_t n, double alpha, double* k
   const D d;
   const Decay<double, 0> decay;
   const double rate = std::min(kLog2e / alpha, std::numeric_limits<double>::max());
-  const auto at = [=](V value, V next) HWY_ATTR {
-    const V t = hn::Mul(hn::Sub(next, value), hn::Set(D(), rate));
-    return decay(D(), hn::Min(t, hn::Set(D(), decay.kZero)));
-  };
+  const auto octaves = [=](V value, V next)
+                           HWY_ATTR { return hn::Mul(hn::Sub(next, value), hn::Set(D(), rate)); };
+  const auto at = [=](V t) HWY_ATTR { return decay(D(), hn::Min(t, hn::Set(D(), decay.kZero))); };
   std::ptrdiff_t j = 0;
-  for (; j + kLanes <= n; j += kLanes) {
-    hn::StoreU(at(hn::LoadU(d, r + j), hn::LoadU(d, r + j + 1)), d, keep + j);
+  const auto for_each_vector = [&](auto of) HWY_ATTR {
+    for (; j + kLanes <= n; j += kLanes) {
+      hn::StoreU(of(octaves(hn::LoadU(d, r + j), hn::LoadU(d, r + j + 1))), d, keep + j);
+    }
+  };
+  // Values of long rows lie near each other, all but a few: a decay takes half the time there.
+  constexpr double kUsual = kNearDecay / 16;
+  if ((r[n] - r[0]) * rate < kUsual * static_cast<double>(n)) {
+    const V near = hn::Set(d, kNearDecay);
+    for_each_vector([=](V t) HWY_ATTR {
+      return HWY_LIKELY(hn::AllTrue(D(), hn::Le(t, near))) ? near_decay(D(), t) : at(t);
+    });
+  } else {
+    for_each_vector(at);
   }
   if (j == n) return;
   HWY_ALIGN double last[2][kLanes] = {};
@@ -38,7 +49,7 @@ void keep_to_next_all(const double* r, std::ptrdiff_t n, double alpha, double* k
     last[0][l] = r[j + l];
     last[1][l] = r[j + l + 1];
   }
-  hn::Store(at(hn::Load(d, last[0]), hn::Load(d, last[1])), d, last[0]);
+  hn::Store(at(octaves(hn::Load(d, last[0]), hn::Load(d, last[1]))), d, last[0]);
   std::copy_n(last[0], n - j, keep + j);
 }
 

@@ -13,7 +13,10 @@ struct Segments {
   static constexpr std::ptrdiff_t kAbreast = 8;
   static constexpr std::ptrdiff_t kCount = kAbreast + 1;
 
-  explicit Segments(std::ptrdiff_t n) : n(n), length(n / (2 * kAbreast) * 2) {}
+  explicit Segments(std::ptrdiff_t n) : n(n), length(n / (2 * kAbreast) * 2) {
+    // At such distances segments would meet in few places of the cache.
+    if (length % 128 == 0 && length > 0) length -= 8;
+  }
 
   std::ptrdiff_t begin(std::ptrdiff_t s) const { return s * length; }
   std::ptrdiff_t end(std::ptrdiff_t s) const { return s < kAbreast ? (s + 1) * length : n; }
