@@ -319,11 +319,13 @@ class Steps {
     return {power, hn::MulAdd(power, g, hn::MulAdd(rest, g, rest)), hn::BitCast(d, scale)};
   }
 
-  /// The decay without the part of its side, in one float, within 0.56 ulp; 0 from `octaves` on.
+  /// The decay in one float, 0 from `octaves` on: within 0.56 ulp without the part of its side, and of
+  /// sixteen steps within 0.62 with it.
+  template <bool kWithPart>
   HWY_INLINE VF rounded(VF r, M is_left, const Side& left, const Side& right, int octaves) const {
     const DF d;
-    const auto [moved, f] = count<false>(negate_if(is_left, r), is_left, left, right);
-    const auto [power, g] = scaled<false>(hn::BitCast(hn::RebindToSigned<DF>(), moved), f);
+    const auto [moved, f] = count<kWithPart>(negate_if(is_left, r), is_left, left, right);
+    const auto [power, g] = scaled<kWithPart>(hn::BitCast(hn::RebindToSigned<DF>(), moved), f);
     const VF end = hn::Set(d, static_cast<float>(kRound + octaves * kSteps));
     return hn::IfThenElseZero(hn::Lt(moved, end), hn::MulAdd(power, g, power));
   }

@@ -90,6 +90,12 @@ class Seen {
     return {steps_.template decay<true>(r, is_left, left_, right_, octaves_), is_left};
   }
 
+  /// In one float each.
+  HWY_INLINE hn::Vec<DF> rounded(const T* x) const {
+    const auto r = hn::Mul(load_elements(DF(), x), turn_);
+    return steps_.template rounded<true>(r, hn::Le(r, last_left_), left_, right_, octaves_);
+  }
+
  private:
   Grid steps_;
   typename Grid::Side left_, right_;
@@ -233,13 +239,12 @@ template <class T>
 HWY_INLINE DensitySums narrow_weigh_in(const T* x, const T* g, std::ptrdiff_t n, double sign,
                                        double b, double alpha, float* e) {
   const DF d;
-  const Seen<T, ManySteps> seen(sign, b, alpha, 126);
+  const Seen<T, ManySteps> seen(sign, b, alpha, 125);
   V total = hn::Zero(D());
   V with_g = hn::Zero(D());
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   const auto add = [&](const T* at, const T* g_at, float* to) HWY_ATTR {
-    const ManySteps::Parts parts = seen.at(at).e;
-    hn::StoreU(hn::MulAdd(parts.rest, parts.scale, hn::Mul(parts.power, parts.scale)), d, to);
+    hn::StoreU(seen.rounded(at), d, to);
     for (std::ptrdiff_t h = 0; h < lanes; h += static_cast<std::ptrdiff_t>(hn::Lanes(D()))) {
       const V weight = load_wide(D(), to + h);
       total = hn::Add(total, weight);

@@ -57,7 +57,7 @@ void pull_density(const T* x, std::ptrdiff_t n, double sign, std::span<const Pul
 
 /// The same of F for one level, in two steps. First e, rounded to the type that rows of T are computed
 /// in, to `e` if given, and the sums of e and e g as far as they are known with it: each e is off by
-/// half an ulp at most.
+/// 0.62 ulp at most.
 template <class T>
 DensitySums weigh(const T* x, const T* g, std::ptrdiff_t n, double sign, const Threshold& b,
                   double alpha, Work<T>* e);

@@ -52,7 +52,7 @@ class FromCenter<float> {
       : steps_(from.alpha), left_(side(from.center, -1)), right_(side(from.center, 1)) {}
 
   HWY_INLINE Vec<float> decay(Vec<float> r, Mask<float> is_left) const {
-    return steps_.rounded(r, is_left, left_, right_, kFarDecay<float>);
+    return steps_.rounded<false>(r, is_left, left_, right_, kFarDecay<float>);
   }
   HWY_INLINE double on_left() const { return steps_.factor(left_); }
   HWY_INLINE double on_right() const { return steps_.factor(right_); }
