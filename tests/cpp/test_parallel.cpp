@@ -18,13 +18,32 @@ constexpr int kThreads[] = {1, 2, 3, 8};
 TEST(Parallel, visits_every_index_once) {
   for (const std::ptrdiff_t n : {0, 1, 2, 3, 7, 97, 1000}) {
     for (const int threads : kThreads) {
-      std::vector<std::atomic<int>> visits(static_cast<std::size_t>(n));
-      parallel_for(n, threads, [&](std::ptrdiff_t i, int thread) {
-        EXPECT_LT(thread, threads);
-        ++visits[static_cast<std::size_t>(i)];
-      });
-      for (const std::atomic<int>& count : visits) EXPECT_EQ(count, 1);
+      for (const std::ptrdiff_t grain : {kOnePart, std::ptrdiff_t{1}, std::ptrdiff_t{3}}) {
+        std::vector<std::atomic<int>> visits(static_cast<std::size_t>(n));
+        const auto visit = [&](std::ptrdiff_t i, int thread) {
+          EXPECT_LT(thread, threads);
+          ++visits[static_cast<std::size_t>(i)];
+        };
+        parallel_for(n, threads, visit, grain);
+        for (const std::atomic<int>& count : visits) EXPECT_EQ(count, 1);
+      }
     }
+  }
+}
+
+TEST(Parallel, a_thread_has_the_same_part_in_every_loop) {
+  for (const int threads : kThreads) {
+    std::vector<int> first(97), again(97);
+    const auto note = [&](std::vector<int>& to) {
+      parallel_for(97, threads,
+                   [&](std::ptrdiff_t i, int t) { to[static_cast<std::size_t>(i)] = t; });
+    };
+    note(first);
+    for (int loop = 0; loop < 20; ++loop) {
+      note(again);
+      EXPECT_EQ(again, first);
+    }
+    EXPECT_TRUE(std::is_sorted(first.begin(), first.end()));
   }
 }
 

@@ -183,11 +183,12 @@ bool sort_in_buckets(const T* x, std::ptrdiff_t n, bool negate, double* sorted, 
   const Buckets<T> buckets = cut_by_value(x, n, negate, order, arena, threads);
   if (buckets.begins.empty()) return false;
   const std::span<Arena> arenas = arena.for_threads(threads);
-  parallel_for(buckets.count(), threads, [&](std::ptrdiff_t b, int thread) {
+  const auto sort = [&](std::ptrdiff_t b, int thread) {
     const std::ptrdiff_t begin = buckets.begins[b];
     sort_part(buckets.values.data() + begin, buckets.size(b), negate, order + begin, sorted + begin,
               order + begin, arenas[static_cast<std::size_t>(thread)]);
-  });
+  };
+  parallel_for(buckets.count(), threads, sort, 1);  // they are of any size
   return true;
 }
 

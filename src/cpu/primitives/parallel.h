@@ -23,10 +23,15 @@ inline constexpr std::ptrdiff_t kChunk = std::ptrdiff_t{1} << 14;
 /// survive the fork, and waiting for them would last for ever.
 int usable_threads(int threads);
 
+/// As a grain: one part for each thread, the same in every loop of that many, so that a thread finds in
+/// its caches what it has made.
+inline constexpr std::ptrdiff_t kOnePart = 0;
+
 /// body(i, thread) for i in [0, count), handed out `grain` at a time. One thread never enters OpenMP;
 /// an exception of any body is thrown again here, after all threads are done.
 template <class Body>
-void parallel_for(std::ptrdiff_t count, int threads, Body&& body, std::ptrdiff_t grain = 1) {
+void parallel_for(std::ptrdiff_t count, int threads, Body&& body,
+                  std::ptrdiff_t grain = kOnePart) {
   threads = static_cast<int>(std::min<std::ptrdiff_t>(threads, count));
   if (threads <= 1) {
     for (std::ptrdiff_t i = 0; i < count; ++i) body(i, 0);
@@ -34,14 +39,20 @@ void parallel_for(std::ptrdiff_t count, int threads, Body&& body, std::ptrdiff_t
   }
 #ifdef _OPENMP
   std::exception_ptr failure;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, grain)
-  for (std::ptrdiff_t i = 0; i < count; ++i) {
+  const auto at = [&](std::ptrdiff_t i) {
     try {
       body(i, omp_get_thread_num());
     } catch (...) {
 #pragma omp critical(lapsum_failure)
       failure = std::current_exception();
     }
+  };
+  if (grain == kOnePart) {
+#pragma omp parallel for num_threads(threads) schedule(static)
+    for (std::ptrdiff_t i = 0; i < count; ++i) at(i);
+  } else {
+#pragma omp parallel for num_threads(threads) schedule(dynamic, grain)
+    for (std::ptrdiff_t i = 0; i < count; ++i) at(i);
   }
   if (failure) std::rethrow_exception(failure);
 #endif
