@@ -119,7 +119,8 @@ TEST(KeepToNext, has_all_digits_over_small_gaps_and_large_ones) {
 TEST(SegmentScan, is_its_sums_on_every_family_at_every_length) {
   test::for_each_target([] {
     for (const test::Family& family : test::kFamilies) {
-      for (const std::ptrdiff_t n : {0, 1, 2, 3, 15, 16, 17, 18, 31, 33, 47, 97, 1000, 1024, 1031}) {
+      for (const std::ptrdiff_t n :
+           {0, 1, 2, 3, 15, 16, 17, 18, 31, 33, 47, 97, 1000, 1024, 1031}) {
         const std::vector<double> r = sorted_row(family, n);
         for (const double alpha : {1e-300, 1e-4, 0.3, 1e4, 1e300}) {
           SCOPED_TRACE(testing::Message() << family.name << ", n = " << n << ", alpha = " << alpha);

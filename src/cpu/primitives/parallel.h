@@ -30,8 +30,7 @@ inline constexpr std::ptrdiff_t kOnePart = 0;
 /// body(i, thread) for i in [0, count), handed out `grain` at a time. One thread never enters OpenMP;
 /// an exception of any body is thrown again here, after all threads are done.
 template <class Body>
-void parallel_for(std::ptrdiff_t count, int threads, Body&& body,
-                  std::ptrdiff_t grain = kOnePart) {
+void parallel_for(std::ptrdiff_t count, int threads, Body&& body, std::ptrdiff_t grain = kOnePart) {
   threads = static_cast<int>(std::min<std::ptrdiff_t>(threads, count));
   if (threads <= 1) {
     for (std::ptrdiff_t i = 0; i < count; ++i) body(i, 0);
