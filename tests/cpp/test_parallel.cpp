@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <stdexcept>
 #include <thread>
@@ -45,6 +46,32 @@ TEST(Parallel, a_thread_has_the_same_part_in_every_loop) {
     }
     EXPECT_TRUE(std::is_sorted(first.begin(), first.end()));
   }
+}
+
+TEST(Parallel, a_thread_takes_its_own_part_first_then_what_is_left_of_others) {
+  std::vector<std::ptrdiff_t> seen;
+  const auto note = [&](std::ptrdiff_t i) { seen.push_back(i); };
+  Parts parts(10, 3);  // [0, 3), [3, 6), [6, 10)
+  parts.work(1, 2, note);
+  EXPECT_EQ(seen, (std::vector<std::ptrdiff_t>{3, 4, 5, 6, 7, 8, 9, 0, 1, 2}));
+  for (const int thread : {0, 1, 2}) parts.work(thread, 2, note);
+  EXPECT_EQ(seen.size(), 10u);
+}
+
+TEST(Parallel, no_thread_waits_for_a_slower_one) {
+  std::atomic<int> done = 0;
+  bool has_help = false;
+  const auto body = [&](std::ptrdiff_t i, int) {
+    if (i == 5) {  // of ten, where the second of two threads begins
+      const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (done < 9 && std::chrono::steady_clock::now() < limit) std::this_thread::yield();
+      has_help = done == 9;
+    }
+    ++done;
+  };
+  parallel_for(10, 2, body, 1);
+  EXPECT_EQ(done, 10);
+  EXPECT_TRUE(has_help);
 }
 
 // How many pieces for_each(n, threads, body) has; they cover [0, n) exactly.

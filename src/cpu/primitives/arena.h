@@ -17,7 +17,10 @@ struct FreeAligned {
   void operator()(std::byte* data) const { ::operator delete(data, alignment); }
 };
 
-class Arena {
+/// A line of the cache. What two threads write must not stand in one.
+inline constexpr std::size_t kCacheLine = 64;
+
+class alignas(kCacheLine) Arena {
  public:
   /// Gives back at its end what was taken since its beginning.
   class Scope {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <exception>
 #include <vector>
@@ -27,6 +28,40 @@ int usable_threads(int threads);
 /// its caches what it has made.
 inline constexpr std::ptrdiff_t kOnePart = 0;
 
+/// Indices in one part for each thread. A thread takes its own part `grain` at a time, and what is left
+/// of the others' when it is through: in loops of the same length it comes back to the same indices,
+/// and does not wait for a slower one.
+class Parts {
+ public:
+  Parts(std::ptrdiff_t count, int threads) : parts_(static_cast<std::size_t>(threads)) {
+    for (int t = 0; t < threads; ++t) {
+      Part& part = parts_[static_cast<std::size_t>(t)];
+      part.next = count * t / threads;
+      part.end = count * (t + 1) / threads;
+    }
+  }
+
+  /// at(i) for what `thread` gets.
+  template <class At>
+  void work(int thread, std::ptrdiff_t grain, At&& at) {
+    for (std::size_t p = 0; p < parts_.size(); ++p) {
+      Part& part = parts_[(static_cast<std::size_t>(thread) + p) % parts_.size()];
+      for (;;) {
+        const std::ptrdiff_t begin = part.next.fetch_add(grain, std::memory_order_relaxed);
+        if (begin >= part.end) break;
+        for (std::ptrdiff_t i = begin; i < std::min(begin + grain, part.end); ++i) at(i);
+      }
+    }
+  }
+
+ private:
+  struct alignas(kCacheLine) Part {
+    std::atomic<std::ptrdiff_t> next;
+    std::ptrdiff_t end;
+  };
+  std::vector<Part> parts_;
+};
+
 /// body(i, thread) for i in [0, count), handed out `grain` at a time. One thread never enters OpenMP;
 /// an exception of any body is thrown again here, after all threads are done.
 template <class Body>
@@ -50,8 +85,9 @@ void parallel_for(std::ptrdiff_t count, int threads, Body&& body, std::ptrdiff_t
 #pragma omp parallel for num_threads(threads) schedule(static)
     for (std::ptrdiff_t i = 0; i < count; ++i) at(i);
   } else {
-#pragma omp parallel for num_threads(threads) schedule(dynamic, grain)
-    for (std::ptrdiff_t i = 0; i < count; ++i) at(i);
+    Parts parts(count, threads);
+#pragma omp parallel num_threads(threads)
+    parts.work(omp_get_thread_num(), grain, at);
   }
   if (failure) std::rethrow_exception(failure);
 #endif
