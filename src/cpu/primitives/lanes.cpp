@@ -3,6 +3,8 @@
 
 #include <limits>
 
+#include "cpu/primitives/prefetch.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/primitives/lanes.cpp"
 #include <hwy/foreach_target.h>
@@ -126,7 +128,7 @@ class LaneSolve {
       left_most = max_if(is_left, left_most, e);
       right_most = max_if(hn::Not(is_left), right_most, e);
       hn::StoreU(marked(is_left, e), d, e_at + i);
-      if (to) __builtin_prefetch(to + i, 1);
+      if (to) expect_write(to + i);
     };
     for_each_vector(row.x, n_, padding, add_up,
                     [&](const T* from, std::ptrdiff_t i, std::ptrdiff_t)

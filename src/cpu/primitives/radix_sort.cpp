@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cpu/primitives/parallel.h"
+#include "cpu/primitives/prefetch.h"
 
 namespace lapsum::cpu {
 namespace {
@@ -190,8 +191,8 @@ Buckets<T> cut_by_value(const T* x, std::ptrdiff_t n, bool negate, Index* order,
     Index* at = &places[part * count];
     in_blocks(part, [&](std::ptrdiff_t i, std::uint32_t b) {
       const Index place = at[b]++;
-      __builtin_prefetch(&values[place] + 64 / sizeof(T), 1);
-      __builtin_prefetch(&order[place] + 16, 1);
+      expect_write(&values[place] + 64 / sizeof(T));
+      expect_write(&order[place] + 16);
       values[place] = x[i];
       order[place] = static_cast<Index>(i);
     });

@@ -11,6 +11,7 @@
 #include "cpu/primitives/arena.h"
 #include "cpu/primitives/argsort.h"
 #include "cpu/primitives/parallel.h"
+#include "cpu/primitives/prefetch.h"
 #include "cpu/primitives/row.h"
 
 namespace lapsum::cpu {
@@ -49,7 +50,7 @@ class Scattered {
     std::fill_n(begins, parts_ + 1, Index{0});
     constexpr std::ptrdiff_t kLine = 64 / sizeof(Placed);
     for (std::ptrdiff_t j = begin; j < end; j += kLine) {
-      __builtin_prefetch(&grouped_[j], 1);  // it will be written here and there
+      expect_write(&grouped_[j]);  // it will be written here and there
       const std::ptrdiff_t last = std::min(j + kLine, end);
       for (std::ptrdiff_t i = j; i < last; ++i) ++begins[part(elements_[i]) + 1];
     }

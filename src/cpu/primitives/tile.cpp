@@ -8,6 +8,8 @@
 #include <limits>
 #include <utility>
 
+#include "cpu/primitives/prefetch.h"
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/primitives/tile.cpp"
 #include <hwy/foreach_target.h>
@@ -167,7 +169,7 @@ class Kernel {
       constexpr std::ptrdiff_t kLine = 64 / sizeof(float);
       for (std::ptrdiff_t l = 0; l < rows(); ++l) {
         const float* row = to[static_cast<std::size_t>(first + l)];
-        for (std::ptrdiff_t j = 0; j < n; j += kLine) __builtin_prefetch(row + j, 1);
+        for (std::ptrdiff_t j = 0; j < n; j += kLine) expect_write(row + j);
       }
     }
 
