@@ -243,18 +243,28 @@ HWY_INLINE DensitySums narrow_weigh_in(const T* x, const T* g, std::ptrdiff_t n,
   V total = hn::Zero(D());
   V with_g = hn::Zero(D());
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
-  const auto add = [&](const T* at, const T* g_at, float* to) HWY_ATTR {
-    hn::StoreU(seen.rounded(at), d, to);
+  const auto count = [&](const float* weights, const T* g_at) HWY_ATTR {
     for (std::ptrdiff_t h = 0; h < lanes; h += static_cast<std::ptrdiff_t>(hn::Lanes(D()))) {
-      const V weight = load_wide(D(), to + h);
+      const V weight = load_wide(D(), weights + h);
       total = hn::Add(total, weight);
       with_g = hn::MulAdd(load_wide(D(), g_at + h), weight, with_g);
     }
   };
+  const auto add = [&](const T* at, const T* g_at, float* to) HWY_ATTR {
+    hn::StoreU(seen.rounded(at), d, to);
+    count(to, g_at);
+  };
   float here[hn::MaxLanes(d)];
   std::ptrdiff_t i = 0;
   for (; i + lanes <= n; i += lanes) add(x + i, g + i, e ? e + i : here);
-  if (i < n) {
+  if (i < n && n >= lanes) {  // the last vector of the row: what it has in front is counted
+    const std::ptrdiff_t last = n - lanes;
+    const auto weights = seen.rounded(x + last);
+    if (e) hn::StoreU(weights, d, e + last);
+    const auto counted = hn::FirstN(d, static_cast<std::size_t>(i - last));
+    hn::StoreU(hn::IfThenZeroElse(counted, weights), d, here);
+    count(here, g + last);
+  } else if (i < n) {
     T last[hn::MaxLanes(d)], last_g[hn::MaxLanes(d)] = {};
     std::fill_n(last, lanes, Element<T>::round(std::numeric_limits<double>::infinity()));
     std::copy(x + i, x + n, last);
@@ -323,7 +333,7 @@ HWY_INLINE void pull_in(const T* x, std::ptrdiff_t n, double sign, std::span<con
       });
 }
 
-// The last pass of pull_in, where e is known.
+// The last pass of pull_in, where e is known; it may lie where the result goes.
 template <class T>
 HWY_INLINE void pull_weighed_in(const Work<T>* e, const T* g, std::ptrdiff_t n, double mean,
                                 double height, T* out) {
@@ -331,19 +341,24 @@ HWY_INLINE void pull_weighed_in(const Work<T>* e, const T* g, std::ptrdiff_t n, 
   const V scale = hn::Set(d, height);
   const V middle = hn::Set(d, mean);
   const V most = hn::Set(d, Element<T>::kMax);
-  const auto at = [&](const Work<T>* e_at, const T* g_at, T* to) HWY_ATTR {
-    const V pull = hn::Mul(load_wide(d, e_at), hn::Sub(middle, load_wide(d, g_at)));
+  const auto put = [&](V weight, const T* g_at, T* to) HWY_ATTR {
+    const V pull = hn::Mul(weight, hn::Sub(middle, load_wide(d, g_at)));
     store_narrow(d, hn::Max(hn::Neg(most), hn::Min(most, hn::Mul(scale, pull))), to);
   };
-  for_each_vector(
-      e, n, Work<T>{0},
-      [&](const Work<T>* from, std::ptrdiff_t i) HWY_ATTR { at(from, g + i, out + i); },
-      [&](const Work<T>* from, std::ptrdiff_t i, std::ptrdiff_t left) HWY_ATTR {
-        T last[kMaxLanes] = {};
-        for (std::ptrdiff_t l = 0; l < left; ++l) last[l] = g[i + l];
-        at(from, last, last);
-        for (std::ptrdiff_t l = 0; l < left; ++l) out[i + l] = last[l];
-      });
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  if (n < lanes) {
+    Work<T> few[kMaxLanes] = {};
+    T last[kMaxLanes] = {};
+    std::copy_n(e, n, few);
+    std::copy_n(g, n, last);
+    put(load_wide(d, few), last, last);
+    std::copy_n(last, n, out);
+    return;
+  }
+  const std::ptrdiff_t last = n - lanes;
+  const V last_weight = load_wide(d, e + last);
+  for (std::ptrdiff_t i = 0; i < last; i += lanes) put(load_wide(d, e + i), g + i, out + i);
+  put(last_weight, g + last, out + last);
 }
 
 #define LAPSUM_DENSITY_OF(T)                                                                       \

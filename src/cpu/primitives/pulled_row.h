@@ -160,7 +160,7 @@ void pull_short_rows(Rows<const T> x, const PerRow& alpha, const Threshold* b, R
     }
     pull_each(std::span<const Weighed<T>>(rows).first(kept), x.length);
   };
-  for_each_row((x.count + kMost - 1) / kMost, kMost * x.length, threads, on_group, kWorthPassed);
+  for_each_row((x.count + kMost - 1) / kMost, kMost * x.length, threads, on_group);
 }
 
 }  // namespace lapsum::cpu
