@@ -98,17 +98,24 @@ struct WideTable {
 inline constexpr WideTable kWideTable;
 #endif
 
+// terms[0] + terms[1] f + ...
+template <std::size_t kTerms>
+HWY_INLINE V polynomial(D d, const double (&terms)[kTerms], V f) {
+  V q = hn::Set(d, terms[kTerms - 1]);
+  for (std::size_t i = kTerms - 1; i-- > 0;) q = hn::MulAdd(q, f, hn::Set(d, terms[i]));
+  return q;
+}
+
 /// 2^-t for t in [0, kNearDecay], within 3e-17 but for roundings.
 constexpr double kNearDecay = 1.0 / 16;
-HWY_INLINE V near_decay(D d, V t) {
-  V q = hn::Set(d, 0.00015120424428172026);
-  q = hn::MulAdd(q, t, hn::Set(d, -0.0013331574091048993));
-  q = hn::MulAdd(q, t, hn::Set(d, 0.009618122687719949));
-  q = hn::MulAdd(q, t, hn::Set(d, -0.055504108570855744));
-  q = hn::MulAdd(q, t, hn::Set(d, 0.24022650695859752));
-  q = hn::MulAdd(q, t, hn::Set(d, -0.69314718055994487));
-  return hn::MulAdd(q, t, hn::Set(d, 1.0));
-}
+constexpr double kNearTerms[] = {1.0,
+                                 -0.69314718055994487,
+                                 0.24022650695859752,
+                                 -0.055504108570855744,
+                                 0.009618122687719949,
+                                 -0.0013331574091048993,
+                                 0.00015120424428172026};
+HWY_INLINE V near_decay(D d, V t) { return polynomial(d, kNearTerms, t); }
 
 /// 2^-(t + kHalvings) for t >= 0, zero from t = kZero on; t is cut there first.
 template <class T, int kHalvings>
@@ -168,12 +175,6 @@ struct Decay {
     const V f = hn::Sub(hn::Sub(hn::Set(d, kRound), moved), t);
     const hn::RebindToUnsigned<D> bits;
     return {f, polynomial(d, kExp2<T>, f), hn::ShiftLeft<52>(hn::BitCast(bits, moved))};
-  }
-  template <std::size_t kTerms>
-  static HWY_INLINE V polynomial(D d, const double (&terms)[kTerms], V f) {
-    V q = hn::Set(d, terms[kTerms - 1]);
-    for (std::size_t i = kTerms - 1; i-- > 0;) q = hn::MulAdd(q, f, hn::Set(d, terms[i]));
-    return q;
   }
   static HWY_INLINE V scaled(D d, V v, Bits exponent) {
     const hn::RebindToUnsigned<D> bits;

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 #include <limits>
 
 #include "cpu/primitives/bracket.h"
@@ -85,18 +84,26 @@ class Seen {
   }
 
   HWY_INLINE Decays at(const T* x) const {
-    const auto r = hn::Mul(load_elements(DF(), x), turn_);
-    const auto is_left = hn::Le(r, last_left_);
+    const auto [r, is_left] = side(x);
     return {steps_.template decay<true>(r, is_left, left_, right_, octaves_), is_left};
   }
 
   /// In one float each.
-  HWY_INLINE hn::Vec<DF> rounded(const T* x) const {
-    const auto r = hn::Mul(load_elements(DF(), x), turn_);
-    return steps_.template rounded<true>(r, hn::Le(r, last_left_), left_, right_, octaves_);
+  HWY_INLINE typename Grid::VF rounded(const T* x) const {
+    const auto [r, is_left] = side(x);
+    return steps_.template rounded<true>(r, is_left, left_, right_, octaves_);
   }
 
  private:
+  struct Side {
+    typename Grid::VF r;
+    typename Grid::M is_left;
+  };
+  HWY_INLINE Side side(const T* x) const {
+    const auto r = hn::Mul(load_elements(DF(), x), turn_);
+    return {r, hn::Le(r, last_left_)};
+  }
+
   Grid steps_;
   typename Grid::Side left_, right_;
   typename Grid::VF turn_, last_left_;
@@ -148,11 +155,7 @@ HWY_INLINE V log_rest(D d, V e) {
   if constexpr (sizeof(T) == sizeof(double)) {
     return hn::Log1p(d, hn::Mul(hn::Set(d, -0.5), e));
   } else {
-    V q = hn::Set(d, kLogCdf[std::size(kLogCdf) - 1]);
-    for (std::size_t i = std::size(kLogCdf) - 1; i-- > 0;) {
-      q = hn::MulAdd(q, e, hn::Set(d, kLogCdf[i]));
-    }
-    return hn::NegMulAdd(e, q, hn::Zero(d));
+    return hn::NegMulAdd(e, polynomial(d, kLogCdf, e), hn::Zero(d));
   }
 }
 
