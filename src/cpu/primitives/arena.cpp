@@ -42,7 +42,7 @@ Scratch::~Scratch() {
 }
 
 Arena::Memory Arena::allocate(std::size_t bytes) {
-  std::size_t alignment = 64;
+  std::size_t alignment = kCacheLine;
 #ifdef __linux__
   constexpr std::size_t kHugePage = std::size_t{1} << 21;
   const bool is_huge = bytes >= kHugePage;

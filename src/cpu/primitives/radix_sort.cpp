@@ -191,8 +191,8 @@ Buckets<T> cut_by_value(const T* x, std::ptrdiff_t n, bool negate, Index* order,
     Index* at = &places[part * count];
     in_blocks(part, [&](std::ptrdiff_t i, std::uint32_t b) {
       const Index place = at[b]++;
-      expect_write(&values[place] + 64 / sizeof(T));
-      expect_write(&order[place] + 16);
+      expect_write(&values[place] + kCacheLine / sizeof(T));
+      expect_write(&order[place] + kCacheLine / sizeof(Index));
       values[place] = x[i];
       order[place] = static_cast<Index>(i);
     });

@@ -48,7 +48,7 @@ class Scattered {
     }
     Index* begins = begins_of(chunks_.at(begin));
     std::fill_n(begins, parts_ + 1, Index{0});
-    constexpr std::ptrdiff_t kLine = 64 / sizeof(Placed);
+    constexpr std::ptrdiff_t kLine = kCacheLine / sizeof(Placed);
     for (std::ptrdiff_t j = begin; j < end; j += kLine) {
       expect_write(&grouped_[j]);  // it will be written here and there
       const std::ptrdiff_t last = std::min(j + kLine, end);

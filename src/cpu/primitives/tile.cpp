@@ -166,7 +166,7 @@ class Kernel {
 
     // Asks for the lines of memory that this will write.
     void expect(const Tile::To& to) const {
-      constexpr std::ptrdiff_t kLine = 64 / sizeof(float);
+      constexpr std::ptrdiff_t kLine = kCacheLine / sizeof(float);
       for (std::ptrdiff_t l = 0; l < rows(); ++l) {
         const float* row = to[static_cast<std::size_t>(first + l)];
         for (std::ptrdiff_t j = 0; j < n; j += kLine) expect_write(row + j);
