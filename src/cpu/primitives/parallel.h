@@ -160,8 +160,8 @@ double sum_over(std::ptrdiff_t n, int threads, F&& f) {
   });
 }
 
-/// How many elements are worth a thread: of rows that are sorted or searched in lanes, and of those that
-/// are only passed over a few times. They take some 10 to 30 microseconds.
+/// How many elements are worth a thread: of rows that are sorted, searched in lanes or pulled several at
+/// a time, and of those that are only passed over a few times. They take some 10 to 30 microseconds.
 inline constexpr std::ptrdiff_t kWorthSorted = 1 << 12;
 inline constexpr std::ptrdiff_t kWorthPassed = 1 << 15;
 
