@@ -21,8 +21,9 @@ std::atomic<bool> threads_lost = false;
 int usable_threads(int threads) {
 #ifdef _OPENMP
   if (threads_lost) return 1;
-  const int most = std::max({omp_get_max_threads(), 4 * omp_get_num_procs(), 16});
-  return threads > 0 ? std::min(threads, most) : omp_get_max_threads();
+  static const int most_here = std::max(4 * omp_get_num_procs(), 16);  // it takes a microsecond
+  const int usual = omp_get_max_threads();
+  return threads > 0 ? std::min(threads, std::max(usual, most_here)) : usual;
 #else
   (void)threads;
   return 1;

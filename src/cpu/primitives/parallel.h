@@ -165,14 +165,18 @@ double sum_over(std::ptrdiff_t n, int threads, F&& f) {
 inline constexpr std::ptrdiff_t kWorthSorted = 1 << 12;
 inline constexpr std::ptrdiff_t kWorthPassed = 1 << 15;
 
+/// The usable threads, or one where there is too little for two.
+inline int threads_for(std::ptrdiff_t elements, int threads, std::ptrdiff_t worth = kWorthSorted) {
+  return elements < 2 * worth ? 1 : usable_threads(threads);
+}
+
 /// body(row, arena, threads) for every row; `threads` is what the row may use inside. Rows are spread
 /// over threads when there are enough of them, otherwise long rows are processed one after another.
 /// What a row takes from the arena is given back at its end.
 template <class Body>
 void for_each_row(std::ptrdiff_t rows, std::ptrdiff_t length, int threads, Body&& body,
                   std::ptrdiff_t worth = kWorthSorted) {
-  threads = usable_threads(threads);
-  if (rows * length < 2 * worth) threads = 1;
+  threads = threads_for(rows * length, threads, worth);
   const bool inside = std::min<std::ptrdiff_t>(threads, Chunks(length).count()) > rows;
   const int outer = inside ? 1 : threads;
   const int inner = inside ? threads : 1;
