@@ -1,48 +1,75 @@
-// Short rows side by side: sorted alone, and with all that a soft rank or sort makes of them.
+// Rows side by side: sorted alone, with all that a soft rank or sort makes of them, and their gradients,
+// the orders of the rows being known.
 #include "cpu/primitives/tile.h"
 #include "rows.h"
 
 namespace lapsum::bench {
 namespace {
 
-template <class Work>
-void on_tile(benchmark::State& state, Work&& work) {
-  const std::ptrdiff_t n = state.range(0), rows = cpu::tile_rows();
-  const std::vector<float> x = normals<float>(rows * n);
-  std::vector<float> out(x.size());
+struct Batch {
+  explicit Batch(std::ptrdiff_t n)
+      : x(normals<float>(cpu::tile_rows() * n)), out(x.size()), orders(x.size()) {
+    tile.rows = cpu::tile_rows();
+    tile.n = n;
+    tile.sign.fill(1);
+    tile.alpha.fill(0.5);
+    std::vector<double> sorted(static_cast<std::size_t>(n));
+    for (std::ptrdiff_t l = 0; l < tile.rows; ++l) {
+      const auto lane = static_cast<std::size_t>(l);
+      tile.x[lane] = x.data() + l * n;
+      to[lane] = out.data() + l * n;
+      cpu::argsort(tile.x[lane], n, false, sorted.data(), orders.data() + l * n, arena, 1);
+      kept[lane] = orders.data() + l * n;
+    }
+  }
+
+  std::vector<float> x, out;
+  std::vector<cpu::Index> orders;
+  cpu::Arena arena;
   cpu::Tile tile{};
   cpu::Tile::To to{};
-  tile.rows = rows;
-  tile.n = n;
-  tile.sign.fill(1);
-  tile.alpha.fill(0.5);
-  for (std::ptrdiff_t l = 0; l < rows; ++l) {
-    tile.x[static_cast<std::size_t>(l)] = x.data() + l * n;
-    to[static_cast<std::size_t>(l)] = out.data() + l * n;
-  }
-  cpu::Arena arena;
+  cpu::Tile::Kept kept{};
+};
+
+template <class Work>
+void on_tile(benchmark::State& state, Work&& work) {
+  Batch batch(state.range(0));
   for (auto _ : state) {
-    const cpu::Arena::Scope scope(arena);
-    work(tile, to, arena);
+    const cpu::Arena::Scope scope(batch.arena);
+    work(batch);
     benchmark::ClobberMemory();
   }
-  state.SetItemsProcessed(state.iterations() * rows * n);
+  state.SetItemsProcessed(state.iterations() * std::ssize(batch.x));
 }
 
 void sort_rows(benchmark::State& state) {
-  on_tile(state, [](const cpu::Tile& tile, const cpu::Tile::To&, cpu::Arena& arena) {
-    benchmark::DoNotOptimize(cpu::sort_rows(tile, arena).values);
-  });
+  on_tile(state,
+          [](Batch& b) { benchmark::DoNotOptimize(cpu::sort_rows(b.tile, b.arena).values); });
 }
-void rank_tile(benchmark::State& state) { on_tile(state, cpu::rank_tile); }
-void sort_tile(benchmark::State& state) { on_tile(state, cpu::sort_tile); }
+void rank_tile(benchmark::State& state) {
+  on_tile(state, [](Batch& b) { cpu::rank_tile(b.tile, b.to, {}, b.arena); });
+}
+void sort_tile(benchmark::State& state) {
+  on_tile(state, [](Batch& b) { cpu::sort_tile(b.tile, b.to, {}, b.arena); });
+}
+void rank_tile_vjp(benchmark::State& state) {
+  on_tile(state, [](Batch& b) { cpu::rank_tile_vjp(b.tile, b.tile.x, b.to, b.kept, b.arena); });
+}
+void sort_tile_vjp(benchmark::State& state) {
+  on_tile(state, [](Batch& b) { cpu::sort_tile_vjp(b.tile, b.tile.x, b.to, b.kept, b.arena); });
+}
 
 void lengths(benchmark::internal::Benchmark* b) {
-  b->ArgName("n")->Arg(16)->Arg(64)->Arg(256)->Arg(1000);
+  b->ArgName("n")->Arg(16)->Arg(64)->Arg(256)->Arg(1000)->Arg(cpu::kTileLength);
+}
+void longer(benchmark::internal::Benchmark* b) {
+  b->ArgName("n")->Arg(1025)->Arg(cpu::kTileLength)->Arg(10450);
 }
 BENCHMARK(sort_rows)->Apply(lengths);
 BENCHMARK(rank_tile)->Apply(lengths);
 BENCHMARK(sort_tile)->Apply(lengths);
+BENCHMARK(rank_tile_vjp)->Apply(longer);
+BENCHMARK(sort_tile_vjp)->Apply(longer);
 
 }  // namespace
 }  // namespace lapsum::bench

@@ -11,6 +11,8 @@
 namespace lapsum::cpu {
 namespace {
 
+constexpr Tiling kGradients{.most = kTileGradientLength};
+
 // store(chunk, value) for the chunks of the row, value(j) being J v in sorted order, j counted from
 // the chunk's begin. The element itself stands in both scans of both sums: it cancels.
 template <class T, class Store>
@@ -76,9 +78,9 @@ void soft_rank(Rows<const T> x, const PerRow& alpha, Rows<T> rank, Order order, 
     ranks_of.finish();
   };
   const auto tiled = [&](const auto& rows, Arena& arena) {
-    rank_tile(rows.tile(), rows.of(rank), arena);
+    rank_tile(rows.tile(), rows.of(rank), rows.of(keep), arena);
   };
-  for_each_row_or_tile(x, alpha, order, threads, tiled, row_by_row);
+  for_each_row_or_tile(x, alpha, order, threads, {}, tiled, row_by_row);
 }
 
 template <class T>
@@ -112,14 +114,14 @@ void soft_rank_vjp(Rows<const T> x, const PerRow& alpha, Rows<const T> g, Rows<T
     }
   };
   if (!gx.data) return for_each_row(x.count, x.length, threads, row_by_row);
-  if (galpha && fits_tile<T>(x.length)) {  // gx has the same bits whether or not alpha is asked for
+  if (galpha && kGradients.takes(x)) {  // gx has the same bits whether or not alpha is asked for
     soft_rank_vjp(x, alpha, g, Rows<T>{}, galpha, order, threads, kept);
     return soft_rank_vjp(x, alpha, g, gx, nullptr, order, threads, kept);
   }
   const auto tiled = [&](const auto& rows, Arena& arena) {
-    rank_tile_vjp(rows.tile(), rows.of(g), rows.of(gx), arena);
+    rank_tile_vjp(rows.tile(), rows.of(g), rows.of(gx), rows.of(kept), arena);
   };
-  for_each_row_or_tile(x, alpha, order, threads, tiled, row_by_row);
+  for_each_row_or_tile(x, alpha, order, threads, kGradients, tiled, row_by_row);
 }
 
 template <class T>

@@ -9,6 +9,7 @@
 #include "bits.h"
 #include "cpu/primitives/kept_order.h"
 #include "cpu/primitives/parallel.h"
+#include "cpu/primitives/tile.h"
 #include "families.h"
 #include "guarded.h"
 #include "lapsum/lapsum.h"
@@ -161,15 +162,57 @@ TYPED_TEST(KeptOrder, of_ragged_rows_and_rows_that_are_nan) {
   }
 }
 
+// Those that a tile does not take stand among others, and tiles are not all full.
+TYPED_TEST(KeptOrder, of_rows_that_are_taken_together) {
+  using T = TypeParam;
+  constexpr std::ptrdiff_t kCount = 21;
+  for (const std::ptrdiff_t n :
+       {kLong, cpu::kTileLength, cpu::kTileLength + 1, std::ptrdiff_t{5000}}) {
+    std::vector<T> x = narrowed<T>(Draw(4).normals(kCount * n));
+    x[3 * n + 5] = static_cast<T>(kNaN);
+    x[9 * n + 7] = static_cast<T>(kInf);
+    x[10 * n + 1] = static_cast<T>(-kInf);
+    for (std::ptrdiff_t j = 0; j < n; j += 3) x[12 * n + j] = static_cast<T>(j % 2 ? 0.0 : -0.0);
+    for (const Operation<T>& op : kOperations<T>) {
+      for (const std::ptrdiff_t count : {std::ptrdiff_t{5}, kCount}) {
+        SCOPED_TRACE(testing::Message() << op.name << ", " << count << " rows, n = " << n);
+        const Rows<const T> rows(x.data(), count, n);
+        const Results<T> want = evaluate(op, rows, -0.3, Order::ascending, 1, false);
+        for (const int threads : {1, 2, 3}) {
+          const Results<T> got = evaluate(op, rows, -0.3, Order::ascending, threads, true);
+          expect_same(got, want);
+          for (std::ptrdiff_t i = 0; i < count; ++i) {
+            SCOPED_TRACE(i);
+            std::vector<Index> order(static_cast<std::size_t>(n), kUntouched);
+            if (i != 3) order = stable_argsort(x.data() + i * n, n, true);
+            const auto begin = got.argsort.begin() + i * n;
+            EXPECT_EQ(std::vector<Index>(begin, begin + n), order);
+          }
+        }
+      }
+    }
+  }
+}
+
+// The order of a row alone, or of the last of several equal ones.
 template <class T>
-void expect_refused(const std::vector<T>& x, const std::vector<Index>& order, int threads) {
+void expect_refused(const std::vector<T>& x, const std::vector<Index>& right,
+                    const std::vector<Index>& wrong, int count, int threads) {
   const std::ptrdiff_t n = std::ssize(x);
-  Guarded<T> row(x);
-  Guarded<Index> given(order);
-  Guarded<T> out(n);
+  std::vector<T> all;
+  std::vector<Index> orders;
+  for (int i = 0; i < count; ++i) {
+    const std::vector<Index>& order = i + 1 < count ? right : wrong;
+    all.insert(all.end(), x.begin(), x.end());
+    orders.insert(orders.end(), order.begin(), order.end());
+  }
+  Guarded<T> row(all);
+  Guarded<Index> given(orders);
+  Guarded<T> out(count * n);
   for (const Operation<T>& op : kOperations<T>) {
-    const Rows<const T> rows(row.data(), 1, n);
-    const Rows<const Index> argsort(given.data(), 1, n);
+    const Rows<const T> rows(row.data(), count, n);
+    const Rows<const Index> argsort(given.data(), count, n);
+    const Rows<T> to(out.data(), count, n);
     const auto expect = [&](const std::string& name, auto&& call) {
       try {
         call();
@@ -179,12 +222,10 @@ void expect_refused(const std::vector<T>& x, const std::vector<Index>& order, in
       }
     };
     const std::string name = op.name;
-    expect(name + "_vjp", [&] {
-      op.vjp(rows, 1.0, rows, {out.data(), 1, n}, nullptr, Order::ascending, threads, argsort);
-    });
-    expect(name + "_jvp", [&] {
-      op.jvp(rows, 1.0, rows, nullptr, {out.data(), 1, n}, Order::ascending, threads, argsort);
-    });
+    expect(name + "_vjp",
+           [&] { op.vjp(rows, 1.0, rows, to, nullptr, Order::ascending, threads, argsort); });
+    expect(name + "_jvp",
+           [&] { op.jvp(rows, 1.0, rows, nullptr, to, Order::ascending, threads, argsort); });
   }
 }
 
@@ -198,7 +239,9 @@ TYPED_TEST(KeptOrder, of_another_row_is_refused) {
       SCOPED_TRACE(testing::Message() << what << ", n = " << n);
       std::vector<Index> wrong = right;
       damage(wrong);
-      for (const int threads : {1, 3}) expect_refused(x, wrong, threads);
+      for (const int threads : {1, 3}) {
+        for (const int count : {1, 8}) expect_refused(x, right, wrong, count, threads);
+      }
     };
     refuse("descending", [](auto& order) { std::reverse(order.begin(), order.end()); });
     refuse("zeros", [](auto& order) { std::fill(order.begin(), order.end(), Index{0}); });

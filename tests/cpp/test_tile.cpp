@@ -21,7 +21,7 @@ using test::Guarded;
 using test::within;
 
 constexpr std::ptrdiff_t kRows = 11;
-constexpr std::ptrdiff_t kLengths[] = {1, 2, 3, 7, 8, 9, 31, 33, 64, 97, 255, kTileLength};
+constexpr std::ptrdiff_t kLengths[] = {1, 2, 3, 7, 8, 9, 31, 33, 64, 97, 255, kTileLength, 2500};
 constexpr double kAlphas[] = {1e-4, 0.1, -1.0, 1e3};
 
 template <class T>
@@ -31,7 +31,7 @@ struct Result {
 
 template <class T>
 Result<T> run(const std::vector<double>& x, const std::vector<double>& g, std::ptrdiff_t n,
-              double alpha, Order order) {
+              double alpha, Order order, int threads = 1) {
   const std::ptrdiff_t rows = std::ssize(x) / n;
   Guarded<T> in(std::vector<T>(x.begin(), x.end()));
   Guarded<T> given(std::vector<T>(g.begin(), g.end()));
@@ -40,13 +40,13 @@ Result<T> run(const std::vector<double>& x, const std::vector<double>& g, std::p
   const Rows<const T> back(given.data(), rows, n);
   const Rows<T> to(out.data(), rows, n);
   Result<T> result;
-  lapsum::soft_rank<T>(from, alpha, to, order, 1);
+  lapsum::soft_rank<T>(from, alpha, to, order, threads);
   result.rank = out.copy();
-  lapsum::soft_rank_vjp<T>(from, alpha, back, to, nullptr, order, 1);
+  lapsum::soft_rank_vjp<T>(from, alpha, back, to, nullptr, order, threads);
   result.rank_gx = out.copy();
-  lapsum::soft_sort<T>(from, alpha, to, order, 1);
+  lapsum::soft_sort<T>(from, alpha, to, order, threads);
   result.sorted = out.copy();
-  lapsum::soft_sort_vjp<T>(from, alpha, back, to, nullptr, order, 1);
+  lapsum::soft_sort_vjp<T>(from, alpha, back, to, nullptr, order, threads);
   result.sorted_gx = out.copy();
   return result;
 }
@@ -100,18 +100,24 @@ TEST(Tile, has_the_same_bits_for_a_row_alone_and_among_others) {
   test::for_each_target([] {
     for (const test::Family& family : test::kFamilies) {
       for (const std::ptrdiff_t n : kLengths) {
-        SCOPED_TRACE(testing::Message() << family.name << ", n = " << n);
         const Input in = draw(family, n);
         const auto all = run<float>(in.x, in.g, n, 0.1, Order::ascending);
-        for (std::ptrdiff_t row = 0; row < kRows; ++row) {
-          const auto part = [&](const auto& of) {
-            return std::decay_t<decltype(of)>(of.begin() + row * n, of.begin() + (row + 1) * n);
-          };
-          const auto one = run<float>(part(in.x), part(in.g), n, 0.1, Order::ascending);
-          ASSERT_TRUE(test::same_bits(one.rank, part(all.rank)));
-          ASSERT_TRUE(test::same_bits(one.rank_gx, part(all.rank_gx)));
-          ASSERT_TRUE(test::same_bits(one.sorted, part(all.sorted)));
-          ASSERT_TRUE(test::same_bits(one.sorted_gx, part(all.sorted_gx)));
+        // As many as a tile is wide, fewer of them, and one; by threads, which get some each.
+        for (const std::ptrdiff_t count : {1, 2, 5, 8}) {
+          for (std::ptrdiff_t row = 0; row < kRows; row += count) {
+            SCOPED_TRACE(testing::Message()
+                         << family.name << ", n = " << n << ", " << count << " rows from " << row);
+            const std::ptrdiff_t end = std::min(row + count, kRows);
+            const auto part = [&](const auto& of) {
+              return std::decay_t<decltype(of)>(of.begin() + row * n, of.begin() + end * n);
+            };
+            const int threads = count == 1 ? 1 : 3;
+            const auto some = run<float>(part(in.x), part(in.g), n, 0.1, Order::ascending, threads);
+            ASSERT_TRUE(test::same_bits(some.rank, part(all.rank)));
+            ASSERT_TRUE(test::same_bits(some.rank_gx, part(all.rank_gx)));
+            ASSERT_TRUE(test::same_bits(some.sorted, part(all.sorted)));
+            ASSERT_TRUE(test::same_bits(some.sorted_gx, part(all.sorted_gx)));
+          }
         }
       }
     }
@@ -137,7 +143,8 @@ TEST(Tile, sorts_rows_of_every_spread) {
   test::for_each_target([&] {
     std::vector<std::ptrdiff_t> lengths = {97, 255, 1000, 1023, kTileLength};
     for (std::ptrdiff_t n = 1; n <= 72; ++n) lengths.push_back(n);
-    for (std::ptrdiff_t n = 80; n < kTileLength; n += 56) lengths.push_back(n);
+    for (std::ptrdiff_t n = 80; n < 1024; n += 56) lengths.push_back(n);
+    for (std::ptrdiff_t n = 1025; n < kTileLength; n += 248) lengths.push_back(n);
     for (const std::ptrdiff_t n : lengths) {
       for (std::size_t first = 0; first < std::size(spreads); ++first) {
         for (const int count : {1, tile_rows()}) {
@@ -202,13 +209,13 @@ TEST(Tile, does_not_look_at_what_scratch_memory_held) {
           }
         };
         scope(dirty);
-        scope([&] { rank_tile(tile, {all[0].data()}, arena); });
+        scope([&] { rank_tile(tile, {all[0].data()}, {}, arena); });
         scope(dirty);
-        scope([&] { rank_tile_vjp(tile, {x.data()}, {all[1].data()}, arena); });
+        scope([&] { rank_tile_vjp(tile, {x.data()}, {all[1].data()}, {}, arena); });
         scope(dirty);
-        scope([&] { sort_tile(tile, {all[2].data()}, arena); });
+        scope([&] { sort_tile(tile, {all[2].data()}, {}, arena); });
         scope(dirty);
-        scope([&] { sort_tile_vjp(tile, {x.data()}, {all[3].data()}, arena); });
+        scope([&] { sort_tile_vjp(tile, {x.data()}, {all[3].data()}, {}, arena); });
         return all;
       };
       const auto want = results(0);

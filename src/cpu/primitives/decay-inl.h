@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 
 #include "cpu/primitives/elements-inl.h"
 

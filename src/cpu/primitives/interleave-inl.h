@@ -1,4 +1,4 @@
-// Rows to lanes of float or double and back: a matrix is transposed in blocks of 128 bits.
+// Rows to lanes of 32 or 64 bits and back: a matrix is transposed in blocks of 128 bits.
 // Included once per instruction set, after hwy/highway.h.
 #if defined(LAPSUM_INTERLEAVE_INL_H) == defined(HWY_TARGET_TOGGLE)
 #ifdef LAPSUM_INTERLEAVE_INL_H
@@ -141,7 +141,13 @@ HWY_INLINE void interleave(D d, const T* const* rows, std::ptrdiff_t n, Put put)
 #endif
   for (std::ptrdiff_t j = 0; j < n; ++j) {
     HWY_ALIGN hn::TFromD<D> v[hn::MaxLanes(d)];
-    for (std::size_t l = 0; l < hn::MaxLanes(d); ++l) v[l] = to_work(rows[l][j]);
+    for (std::size_t l = 0; l < hn::MaxLanes(d); ++l) {
+      if constexpr (kIsHalf<T>) {
+        v[l] = to_work(rows[l][j]);
+      } else {
+        v[l] = rows[l][j];
+      }
+    }
     put(j, hn::Load(d, v));
   }
 }

@@ -11,9 +11,12 @@
 #include <bit>
 #include <cstdint>
 #include <limits>
+#include <span>
 
+#include "cpu/primitives/argsort.h"
 #include "cpu/primitives/decay-inl.h"
 #include "cpu/primitives/interleave-inl.h"
+#include "cpu/primitives/kept_order.h"
 #include "cpu/primitives/network-inl.h"
 #include "cpu/primitives/tile.h"
 
@@ -27,6 +30,11 @@ using VF = hn::Vec<F>;
 HWY_INLINE std::ptrdiff_t lanes() { return static_cast<std::ptrdiff_t>(hn::Lanes(D())); }
 HWY_INLINE std::ptrdiff_t float_lanes() { return static_cast<std::ptrdiff_t>(hn::Lanes(DF())); }
 
+template <class Orders>
+bool has_any(const Orders& orders) {
+  return std::any_of(orders.begin(), orders.end(), [](const Index* order) { return order; });
+}
+
 /// Entry j * rows + l is position j of row l; float_lanes() zeros follow the last position.
 class SortedTile {
  public:
@@ -34,12 +42,14 @@ class SortedTile {
   float* const values;        ///< of sign * x, without -0
   std::int32_t* const order;  ///< the element that stands there, ties as in the row; or null
 
-  SortedTile(const Tile& tile, Arena& arena, bool with_order)
+  SortedTile(const Tile& tile, bool with_order, const Tile::Kept& kept, Arena& arena)
       : rows(tile.rows == 1 ? 1 : float_lanes()),
         values(take<float>(tile.n, arena)),
         order(with_order ? take<std::int32_t>(tile.n, arena) : nullptr) {
     const Arena::Scope scope(arena);
-    if (!with_order) {
+    if (has_any(kept) || tile.n > kTileLength || (rows == 1 && tile.n >= kSortedAlone)) {
+      sort_each(tile, kept, arena);
+    } else if (!with_order) {
       sort_values(tile);
     } else if (rows == 1 || !sort_by_steps(tile, arena)) {
       sort_by_keys(tile, arena);
@@ -48,9 +58,23 @@ class SortedTile {
     if (with_order) std::fill_n(order + tile.n * rows, float_lanes(), 0);
   }
 
+  /// The order of each row to where it is kept.
+  void keep_order(const Tile& tile, const Tile::Keep& keep, Arena& arena) const {
+    if (!has_any(keep)) return;
+    if (rows == 1) return void(std::copy_n(order, tile.n, keep[0]));
+    const Arena::Scope scope(arena);
+    const std::span<Index> nowhere = arena.take<Index>(tile.n);
+    Tile::Keep to = keep;
+    std::replace(to.begin(), to.end(), static_cast<Index*>(nullptr), nowhere.data());
+    const auto get = [&](std::ptrdiff_t j)
+                         HWY_ATTR { return hn::BitCast(U(), hn::LoadU(I(), order + j * rows)); };
+    separate(U(), tile.n, get, to.data());
+  }
+
  private:
   using VW = hn::Vec<DF>;
   using I = hn::RebindToSigned<DF>;
+  using U = hn::RebindToUnsigned<DF>;
 
   template <class T>
   T* take(std::ptrdiff_t n, Arena& arena) const {
@@ -71,6 +95,43 @@ class SortedTile {
     });
   }
 
+  // One row after another, by the order that is known or by digits; lanes without a row have zeros.
+  void sort_each(const Tile& tile, const Tile::Kept& kept, Arena& arena) const {
+    const std::ptrdiff_t n = tile.n;
+    const std::span<double> sorted = arena.take<double>(n);
+    const std::span<float> narrow = arena.take<float>(rows * n);
+    Tile::From from{};
+    Tile::Kept elements{};
+    for (std::ptrdiff_t l = 0; l < rows; ++l) {
+      const auto lane = static_cast<std::size_t>(l);
+      const bool negate = tile.sign[lane] < 0;
+      if (l >= tile.rows) {
+        std::fill(sorted.begin(), sorted.end(), 0.0);
+        elements[lane] = elements[0];
+      } else if (kept[lane]) {
+        gather_sorted(tile.x[lane], n, negate, kept[lane], sorted.data(), 1);
+        elements[lane] = kept[lane];
+      } else {
+        const std::span<Index> own = arena.take<Index>(n);
+        argsort(tile.x[lane], n, negate, sorted.data(), own.data(), arena, 1);
+        elements[lane] = own.data();
+      }
+      std::copy(sorted.begin(), sorted.end(), narrow.begin() + l * n);
+      from[lane] = narrow.data() + l * n;
+    }
+    if (rows == 1) {
+      std::copy_n(from[0], n, values);
+      if (order) std::copy_n(elements[0], n, order);
+      return;
+    }
+    interleave(DF(), from.data(), n,
+               [this](std::ptrdiff_t j, VW v) HWY_ATTR { hn::StoreU(v, DF(), values + j * rows); });
+    if (!order) return;
+    interleave(U(), elements.data(), n, [this](std::ptrdiff_t j, hn::Vec<U> v) HWY_ATTR {
+      hn::StoreU(hn::BitCast(I(), v), I(), order + j * rows);
+    });
+  }
+
   void sort_values(const Tile& tile) const {
     const std::ptrdiff_t whole = whole_groups(tile.n);
     std::fill(values + tile.n * rows, values + whole * rows,
@@ -84,11 +145,11 @@ class SortedTile {
     sort_lanes(DF(), values, whole);
   }
 
-  // A number of 32 bits holds in which of two million equal steps from the least to the greatest value
+  // A number of 32 bits holds in which of a million equal steps from the least to the greatest value
   // of its row an element lies, above its index. It is read as a float, positive, finite and normal:
   // those of 512 bits are compared twice as fast as integers. Neighbours that share a step may stand
   // the wrong way round; where these are many, it is given up.
-  static constexpr int kIndexBits = 10;
+  static constexpr int kIndexBits = 11;
   static constexpr std::int32_t kIndexMask = (1 << kIndexBits) - 1;
   static constexpr std::int32_t kFirstKey = 0x00800000, kKeys = 0x7f800000 - kFirstKey;
   static constexpr std::int32_t kSteps = kKeys >> kIndexBits;

@@ -118,15 +118,16 @@ class Kernel {
     }
   }
 
-  // Sorted rows from `first` on: the decays from each value to the next, and the values if there is no
-  // order to ask for others by.
+  // Sorted rows from `first` on: the decays from each value to the next, and the values where they are
+  // wanted.
   struct Sorted {
     std::ptrdiff_t n, first;
     const SortedTile& rows_of;
     V sign, alpha;
     Column r, keep;
 
-    Sorted(const Tile& tile, const SortedTile& sorted, std::ptrdiff_t first, Arena& arena)
+    Sorted(const Tile& tile, const SortedTile& sorted, std::ptrdiff_t first, bool with_values,
+           Arena& arena)
         : n(tile.n),
           first(first),
           rows_of(sorted),
@@ -134,7 +135,7 @@ class Kernel {
           alpha(per_row(tile.alpha.data() + first)),
           r(n, arena),
           keep(n, arena) {
-      fill();
+      fill(with_values);
     }
 
     // Numbers of elements, in the order of their values.
@@ -182,7 +183,7 @@ class Kernel {
       return hn::PromoteTo(D(), hn::LoadU(F(), rows_of.values + entry_of(e)));
     }
 
-    void fill() {
+    void fill(bool with_values) {
       const D d;
       r.fill(-1, 0);
       const V most = hn::Set(d, std::numeric_limits<double>::max());
@@ -191,7 +192,7 @@ class Kernel {
       for_each_vector(n, [&](std::ptrdiff_t e) HWY_ATTR {
         const V at = value(e);
         const V t = hn::Mul(hn::Max(hn::Sub(value(e + rows()), at), hn::Zero(d)), rate);
-        if (rows_of.order == nullptr) r.set(e, at);
+        if (with_values) r.set(e, at);
         keep.set(e, decay(d, hn::Min(t, hn::Set(d, decay.kZero))));
       });
       r.fill(n, 0);
@@ -329,9 +330,9 @@ class Kernel {
   // work(kernel, rows) for the rows of a sorted tile from `first` on.
   template <class Work>
   static HWY_INLINE void take(const Tile& tile, const SortedTile& sorted, std::ptrdiff_t first,
-                              Arena& arena, Work work) {
+                              bool with_values, Arena& arena, Work work) {
     const Arena::Scope scope(arena);
-    work(Kernel(), Sorted(tile, sorted, first, arena));
+    work(Kernel(), Sorted(tile, sorted, first, with_values, arena));
   }
 
   static void rank(const Sorted& at, const Tile::To& rank, Arena& arena) {
@@ -451,39 +452,47 @@ class Kernel {
 
 // work(kernel, rows) for the rows of a tile, those that fit into lanes of double at a time.
 template <class Work>
-HWY_INLINE void for_each_part(const Tile& tile, Arena& arena, bool with_order, Work work) {
-  const SortedTile sorted(tile, arena, with_order);
-  if (tile.rows == 1) return Kernel<true>::take(tile, sorted, 0, arena, work);
+HWY_INLINE void for_each_part(const Tile& tile, const SortedTile& sorted, bool with_values,
+                              Arena& arena, Work work) {
+  if (tile.rows == 1) return Kernel<true>::take(tile, sorted, 0, with_values, arena, work);
   for (std::ptrdiff_t first = 0; first < tile.rows; first += lanes()) {
-    Kernel<false>::take(tile, sorted, first, arena, work);
+    Kernel<false>::take(tile, sorted, first, with_values, arena, work);
   }
 }
 
 SortedRows sort_rows_all(const Tile& tile, Arena& arena) {
-  const SortedTile sorted(tile, arena, true);
+  const SortedTile sorted(tile, true, {}, arena);
   return {sorted.rows, sorted.values, sorted.order};
 }
 
 int tile_rows_all() { return static_cast<int>(float_lanes()); }
 
-void rank_tile_all(const Tile& tile, const Tile::To& rank, Arena& arena) {
-  for_each_part(tile, arena, true,
+void rank_tile_all(const Tile& tile, const Tile::To& rank, const Tile::Keep& keep, Arena& arena) {
+  const SortedTile rows_of(tile, true, {}, arena);
+  rows_of.keep_order(tile, keep, arena);
+  for_each_part(tile, rows_of, false, arena,
                 [&](auto kernel, const auto& rows) HWY_ATTR { kernel.rank(rows, rank, arena); });
 }
 
-void rank_tile_vjp_all(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena) {
-  for_each_part(tile, arena, true, [&](auto kernel, const auto& rows) HWY_ATTR {
+void rank_tile_vjp_all(const Tile& tile, const Tile::From& g, const Tile::To& gx,
+                       const Tile::Kept& kept, Arena& arena) {
+  const SortedTile rows_of(tile, true, kept, arena);
+  for_each_part(tile, rows_of, false, arena, [&](auto kernel, const auto& rows) HWY_ATTR {
     kernel.rank_vjp(rows, g, gx, arena);
   });
 }
 
-void sort_tile_all(const Tile& tile, const Tile::To& sorted, Arena& arena) {
-  for_each_part(tile, arena, false,
+void sort_tile_all(const Tile& tile, const Tile::To& sorted, const Tile::Keep& keep, Arena& arena) {
+  const SortedTile rows_of(tile, has_any(keep), {}, arena);
+  rows_of.keep_order(tile, keep, arena);
+  for_each_part(tile, rows_of, true, arena,
                 [&](auto kernel, const auto& rows) HWY_ATTR { kernel.sort(rows, sorted, arena); });
 }
 
-void sort_tile_vjp_all(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena) {
-  for_each_part(tile, arena, true, [&](auto kernel, const auto& rows) HWY_ATTR {
+void sort_tile_vjp_all(const Tile& tile, const Tile::From& g, const Tile::To& gx,
+                       const Tile::Kept& kept, Arena& arena) {
+  const SortedTile rows_of(tile, true, kept, arena);
+  for_each_part(tile, rows_of, false, arena, [&](auto kernel, const auto& rows) HWY_ATTR {
     kernel.sort_vjp(rows, g, gx, arena);
   });
 }
@@ -506,20 +515,22 @@ SortedRows sort_rows(const Tile& tile, Arena& arena) {
   return HWY_DYNAMIC_DISPATCH(sort_rows_all)(tile, arena);
 }
 
-void rank_tile(const Tile& tile, const Tile::To& rank, Arena& arena) {
-  HWY_DYNAMIC_DISPATCH(rank_tile_all)(tile, rank, arena);
+void rank_tile(const Tile& tile, const Tile::To& rank, const Tile::Keep& keep, Arena& arena) {
+  HWY_DYNAMIC_DISPATCH(rank_tile_all)(tile, rank, keep, arena);
 }
 
-void rank_tile_vjp(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena) {
-  HWY_DYNAMIC_DISPATCH(rank_tile_vjp_all)(tile, g, gx, arena);
+void rank_tile_vjp(const Tile& tile, const Tile::From& g, const Tile::To& gx,
+                   const Tile::Kept& kept, Arena& arena) {
+  HWY_DYNAMIC_DISPATCH(rank_tile_vjp_all)(tile, g, gx, kept, arena);
 }
 
-void sort_tile(const Tile& tile, const Tile::To& sorted, Arena& arena) {
-  HWY_DYNAMIC_DISPATCH(sort_tile_all)(tile, sorted, arena);
+void sort_tile(const Tile& tile, const Tile::To& sorted, const Tile::Keep& keep, Arena& arena) {
+  HWY_DYNAMIC_DISPATCH(sort_tile_all)(tile, sorted, keep, arena);
 }
 
-void sort_tile_vjp(const Tile& tile, const Tile::From& g, const Tile::To& gx, Arena& arena) {
-  HWY_DYNAMIC_DISPATCH(sort_tile_vjp_all)(tile, g, gx, arena);
+void sort_tile_vjp(const Tile& tile, const Tile::From& g, const Tile::To& gx,
+                   const Tile::Kept& kept, Arena& arena) {
+  HWY_DYNAMIC_DISPATCH(sort_tile_vjp_all)(tile, g, gx, kept, arena);
 }
 
 }  // namespace lapsum::cpu
