@@ -1,5 +1,5 @@
-// Short rows side by side, one per lane: sorted by a network, scanned and solved without a branch.
-// For rows of float without infinities or NaN; everything inside is double.
+// Rows side by side, one per lane: short ones are sorted by a network, all are scanned and solved
+// without a branch. For rows of float without infinities or NaN; everything inside is double.
 #pragma once
 
 #include <array>

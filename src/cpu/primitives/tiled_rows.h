@@ -40,6 +40,9 @@ class TiledRows {
 
   const Tile& tile() const { return tile_; }
   bool takes(std::ptrdiff_t l) const { return taken_[l]; }
+  bool is_empty() const {
+    return std::none_of(taken_.begin(), taken_.end(), [](bool taken) { return taken; });
+  }
 
   /// The same rows of other arrays.
   Tile::From of(Rows<const float> from) const { return of(from, nothing_.data()); }
@@ -103,7 +106,7 @@ void for_each_row_or_tile(Rows<const T> x, const PerRow& alpha, Order order, Thr
       const auto take = [&](std::ptrdiff_t first, std::ptrdiff_t count, Arena& arena) {
         const Arena::Scope scope(arena);
         const TiledRows rows(x, alpha, order, first, count, arena);
-        tile(rows, arena);
+        if (!rows.is_empty()) tile(rows, arena);
         for (std::ptrdiff_t l = 0; l < count; ++l) {
           const Arena::Scope own(arena);
           if (!rows.takes(l)) row(first + l, arena, 1);
