@@ -34,10 +34,10 @@ bool solve_gap(const MaskedRow<T>& row, Lane<T>& lane, Arena& arena) {
 template <class T, class Fill>
 void solve_short_rows(Rows<const T> x, const Levels& k, const PerRow& alpha, Threshold* b,
                       Rows<T> p, Order order, Threads threads, Fill&& fill) {
-  const std::ptrdiff_t levels = k.count(), all = x.count * levels, most = lane_rows();
+  const std::ptrdiff_t levels = k.count();
   const auto row_of = [&](std::ptrdiff_t at) { return levels == 1 ? at : at / levels; };
-  const auto on_group = [&](std::ptrdiff_t group, Arena& arena, int) {
-    const std::ptrdiff_t first = group * most, count = std::min(most, all - first);
+  const auto on_group = [&](std::ptrdiff_t first, std::ptrdiff_t end, Arena& arena) {
+    const std::ptrdiff_t count = end - first;
     std::array<Lane<T>, kMostLanes> lanes;
     for (std::ptrdiff_t l = 0; l < count; ++l) {
       const std::ptrdiff_t at = first + l, i = row_of(at);
@@ -62,7 +62,7 @@ void solve_short_rows(Rows<const T> x, const Levels& k, const PerRow& alpha, Thr
       if (b) b[at] = lane.b;
     }
   };
-  for_each_row((all + most - 1) / most, most * x.length, threads, on_group, kWorthSorted);
+  for_each_group(x.count * levels, lane_rows(), x.length, threads, on_group);
 }
 
 }  // namespace lapsum::cpu

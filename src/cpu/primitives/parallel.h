@@ -166,7 +166,7 @@ inline constexpr std::ptrdiff_t kWorthSorted = 1 << 12;
 inline constexpr std::ptrdiff_t kWorthPassed = 1 << 15;
 
 /// The usable threads, or one where there is too little for two.
-inline int threads_for(std::ptrdiff_t elements, int threads, std::ptrdiff_t worth = kWorthSorted) {
+inline int threads_for(std::ptrdiff_t elements, int threads, std::ptrdiff_t worth) {
   return elements < 2 * worth ? 1 : usable_threads(threads);
 }
 
@@ -192,6 +192,17 @@ void for_each_row(std::ptrdiff_t rows, std::ptrdiff_t length, int threads, Body&
         body(row, arena, inner);
       },
       grain);
+}
+
+/// body(begin, end, arena) for groups [begin, end) of at most `most` rows, each in one thread.
+template <class Body>
+void for_each_group(std::ptrdiff_t rows, std::ptrdiff_t most, std::ptrdiff_t length, int threads,
+                    Body&& body, std::ptrdiff_t worth = kWorthSorted) {
+  const auto on_group = [&](std::ptrdiff_t group, Arena& arena, int) {
+    const std::ptrdiff_t begin = group * most;
+    body(begin, std::min(begin + most, rows), arena);
+  };
+  for_each_row((rows + most - 1) / most, most * length, threads, on_group, worth);
 }
 
 }  // namespace lapsum::cpu

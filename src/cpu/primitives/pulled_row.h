@@ -129,8 +129,7 @@ void pull_short_rows(Rows<const T> x, const PerRow& alpha, const Threshold* b, R
                      Rows<T> gx, double* gk, double least, Order order, Threads threads,
                      Alone&& alone) {
   constexpr std::ptrdiff_t kMost = 16;
-  const auto on_group = [&](std::ptrdiff_t group, Arena& arena, int) {
-    const std::ptrdiff_t first = group * kMost, end = std::min(first + kMost, x.count);
+  const auto on_group = [&](std::ptrdiff_t first, std::ptrdiff_t end, Arena& arena) {
     std::array<Weighed<T>, kMost> rows;
     std::array<std::ptrdiff_t, kMost> at;
     std::size_t count = 0, kept = 0;
@@ -160,7 +159,7 @@ void pull_short_rows(Rows<const T> x, const PerRow& alpha, const Threshold* b, R
     }
     pull_each(std::span<const Weighed<T>>(rows).first(kept), x.length);
   };
-  for_each_row((x.count + kMost - 1) / kMost, kMost * x.length, threads, on_group);
+  for_each_group(x.count, kMost, x.length, threads, on_group);
 }
 
 }  // namespace lapsum::cpu

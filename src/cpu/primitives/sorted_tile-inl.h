@@ -99,7 +99,7 @@ class SortedTile {
   void sort_each(const Tile& tile, const Tile::Kept& kept, Arena& arena) const {
     const std::ptrdiff_t n = tile.n;
     const std::span<double> sorted = arena.take<double>(n);
-    const std::span<float> narrow = arena.take<float>(rows * n);
+    float* const narrow = rows == 1 ? values : arena.take<float>(rows * n).data();
     Tile::From from{};
     Tile::Kept elements{};
     for (std::ptrdiff_t l = 0; l < rows; ++l) {
@@ -116,11 +116,10 @@ class SortedTile {
         argsort(tile.x[lane], n, negate, sorted.data(), own.data(), arena, 1);
         elements[lane] = own.data();
       }
-      std::copy(sorted.begin(), sorted.end(), narrow.begin() + l * n);
-      from[lane] = narrow.data() + l * n;
+      std::copy(sorted.begin(), sorted.end(), narrow + l * n);
+      from[lane] = narrow + l * n;
     }
     if (rows == 1) {
-      std::copy_n(from[0], n, values);
       if (order) std::copy_n(elements[0], n, order);
       return;
     }

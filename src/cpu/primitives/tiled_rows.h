@@ -113,13 +113,11 @@ void for_each_row_or_tile(Rows<const T> x, const PerRow& alpha, Order order, Thr
         }
       };
       const std::ptrdiff_t most = rows_together(x.count, x.length, threads, tiling.worth);
-      const auto on_group = [&](std::ptrdiff_t group, Arena& arena, int) {
-        const std::ptrdiff_t begin = group * most, end = std::min(begin + most, x.count);
+      const auto on_group = [&](std::ptrdiff_t begin, std::ptrdiff_t end, Arena& arena) {
         const std::ptrdiff_t step = go_alone(end - begin, x.length) ? 1 : most;
         for (std::ptrdiff_t i = begin; i < end; i += step) take(i, std::min(step, end - i), arena);
       };
-      return for_each_row((x.count + most - 1) / most, most * x.length, threads, on_group,
-                          tiling.worth);
+      return for_each_group(x.count, most, x.length, threads, on_group, tiling.worth);
     }
   }
   for_each_row(x.count, x.length, threads, row, tiling.worth);
