@@ -2,6 +2,7 @@
 #include "cpu/soft_topk.h"
 
 #include "cpu/primitives/bracket.h"
+#include "cpu/primitives/guessed_mask.h"
 #include "cpu/primitives/kept_mask.h"
 #include "cpu/primitives/mask.h"
 #include "cpu/primitives/pulled_row.h"
@@ -27,8 +28,9 @@ struct TopK {
   template <class T>
   static bool try_mask(const MaskedRow<T>& row, double k, Threshold& b, T* p, Arena& arena,
                        int threads) {
-    const auto found = mask_keeping_decays(row.x, row.n, row.orientation.sign, k,
-                                           row.orientation.alpha, p, arena, threads);
+    const Orientation& o = row.orientation;
+    auto found = mask_from_guess(row.x, row.n, o.sign, k, o.alpha, p, arena);
+    if (!found) found = mask_keeping_decays(row.x, row.n, o.sign, k, o.alpha, p, arena, threads);
     if (found) b = *found;
     return found.has_value();
   }

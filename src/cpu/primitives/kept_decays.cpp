@@ -12,87 +12,11 @@
 // clang-format off: these must follow foreach_target.h
 #include <hwy/highway.h>
 #include "cpu/primitives/compress-inl.h"
-#include "cpu/primitives/decay-inl.h"
+#include "cpu/primitives/from_center-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
-
-template <class T>
-using Tag = hn::ScalableTag<Work<T>>;
-template <class T>
-using Vec = hn::Vec<Tag<T>>;
-template <class T>
-using Mask = hn::Mask<Tag<T>>;
-
-// Four floats of two vectors added up, in as many doubles: that many equal ones, or two, do not drift.
-HWY_INLINE V added(Vec<float> one, Vec<float> two) {
-  const Vec<float> both = hn::Add(one, two);
-#if HWY_TARGET == HWY_SCALAR
-  return hn::PromoteTo(D(), both);
-#else
-  const hn::Half<DF> half;
-  return hn::PromoteTo(D(), hn::Add(hn::LowerHalf(half, both), hn::UpperHalf(half, both)));
-#endif
-}
-HWY_INLINE V added(V one, V two) { return hn::Add(one, two); }
-
-// Decays by themselves, up to a factor for each side.
-template <class T>
-class FromCenter;
-
-template <>
-class FromCenter<float> {
- public:
-  static bool can_take(const Outlook& from) {
-    return kHasTable && FewSteps::can_take(from.center, from.alpha);
-  }
-
-  HWY_INLINE explicit FromCenter(const Outlook& from)
-      : steps_(from.alpha), left_(side(from.center, -1)), right_(side(from.center, 1)) {}
-
-  HWY_INLINE Vec<float> decay(Vec<float> r, Mask<float> is_left) const {
-    return steps_.rounded<false>(r, is_left, left_, right_, kFarDecay<float>);
-  }
-  HWY_INLINE double on_left() const { return steps_.factor(left_); }
-  HWY_INLINE double on_right() const { return steps_.factor(right_); }
-
- private:
-  // A decay without the part of its side is not beyond 1, where it would be rounded by twice as much.
-  HWY_INLINE FewSteps::Side side(double center, double side) const {
-    FewSteps::Side out = steps_.side(center, side, kFarDecay<float>);
-    if (out.part > 0) {
-      out.whole += 1;
-      out.part -= 1;
-    }
-    return out;
-  }
-
-  FewSteps steps_;
-  FewSteps::Side left_, right_;
-};
-
-template <>
-class FromCenter<double> {
- public:
-  static bool can_take(const Outlook&) { return true; }
-
-  HWY_INLINE explicit FromCenter(const Outlook& from)
-      : center_(hn::Set(D(), from.center)), rate_(hn::Set(D(), kLog2e / from.alpha)) {}
-
-  HWY_INLINE V decay(V r, Lanes) const {
-    const D d;
-    const Decay<double, 0> decay;
-    const V t = hn::Mul(hn::Abs(hn::Sub(r, center_)), rate_);
-    const V far = hn::Set(d, double{kFarDecay<double>});
-    return decay(d, hn::IfThenElse(hn::Lt(t, far), t, hn::Set(d, decay.kZero)));
-  }
-  HWY_INLINE double on_left() const { return 1; }
-  HWY_INLINE double on_right() const { return 1; }
-
- private:
-  V center_, rate_;
-};
 
 // What is done with a vector of values: decays are kept, and two vectors of them are added up.
 template <class T>
@@ -125,35 +49,11 @@ class Keeping {
   HWY_INLINE void finish(const Out* decays, std::ptrdiff_t n, KeptDecays& out) const {
     out.left_sum = seen_.on_left() * left_.total();
     out.right_sum = seen_.on_right() * right_.total();
-    if constexpr (std::is_same_v<Out, float>) compare(decays, n, out);
+    if constexpr (std::is_same_v<Out, float>) compare_decays(decays, n, kPlaces, out);
   }
 
  private:
-  static HWY_INLINE void compare(const float* decays, std::ptrdiff_t n, KeptDecays& out) {
-    const DF d;
-    constexpr auto kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(d));
-    constexpr std::ptrdiff_t kPlaces = 64;
-    const std::ptrdiff_t step = std::max(2 * kLanes, n / kPlaces);
-    // Those on the left are negative.
-    const auto zero = hn::Zero(d);
-    auto left = zero, right = zero, left_equal = zero, right_equal = zero;
-    std::ptrdiff_t apart = kLanes;  // not always the same, for a row may have a period
-    for (std::ptrdiff_t i = 0; i + 3 * kLanes <= n; i += step) {
-      const auto one = hn::LoadU(d, decays + i), two = hn::LoadU(d, decays + i + apart);
-      apart = apart + 1 < 2 * kLanes ? apart + 1 : kLanes;
-      left = hn::Sub(left, hn::Add(hn::Min(one, zero), hn::Min(two, zero)));
-      right = hn::Add(right, hn::Add(hn::Max(one, zero), hn::Max(two, zero)));
-      const auto equal = hn::IfThenElseZero(hn::Eq(one, two), hn::Add(one, two));
-      left_equal = hn::Sub(left_equal, hn::Min(equal, zero));
-      right_equal = hn::Add(right_equal, hn::Max(equal, zero));
-    }
-    const auto sum = [&](Vec<float> v)
-                         HWY_ATTR { return double{hn::GetLane(hn::SumOfLanes(d, v))}; };
-    out.left_seen = sum(left);
-    out.right_seen = sum(right);
-    out.left_equal = sum(left_equal);
-    out.right_equal = sum(right_equal);
-  }
+  static constexpr std::ptrdiff_t kPlaces = 64;
 
   FromCenter<Out> seen_;
   BlockedSum left_, right_;
@@ -233,54 +133,13 @@ HWY_INLINE KeptDecays part_by(const T* HWY_RESTRICT x, std::ptrdiff_t n, double 
   return counts;
 }
 
-// A zero has a sign too. Not every instruction set chooses by it as Highway says.
-template <class T>
-HWY_INLINE Vec<T> if_negative(Vec<T> v, Vec<T> yes, Vec<T> no) {
-  if constexpr (kHasTable && std::is_same_v<T, float>) {
-    return hn::IfNegativeThenElse(v, yes, no);
-  } else {
-    const hn::RebindToSigned<Tag<T>> di;
-    const auto is_negative = hn::Lt(hn::BitCast(di, v), hn::Zero(di));
-    return hn::IfThenElse(hn::RebindMask(Tag<T>(), is_negative), yes, no);
-  }
-}
-
-// A factor for each side, in two parts for floats.
-template <class T>
-class Factors {
- public:
-  HWY_INLINE Factors(const Outlook& from, double moved) {
-    const FromCenter<T> seen(from);
-    const double left = 0.5 * seen.on_left() * std::exp(-moved);
-    const double right = 0.5 * seen.on_right() * std::exp(moved);
-    const auto set = [](double v) HWY_ATTR { return hn::Set(Tag<T>(), static_cast<T>(v)); };
-    const auto rest = [](double v) { return v - double{static_cast<T>(v)}; };
-    left_ = set(left);
-    right_ = set(right);
-    left_rest_ = set(rest(left));
-    right_rest_ = set(rest(right));
-  }
-
-  HWY_INLINE Vec<T> mask(Vec<T> e) const {
-    const Tag<T> d;
-    const auto factor = if_negative<T>(e, left_, right_);
-    const auto begin = if_negative<T>(e, hn::Set(d, T{1}), hn::Zero(d));
-    const auto near = hn::MulAdd(e, factor, begin);
-    if constexpr (std::is_same_v<T, double>) return near;
-    const auto error = hn::MulAdd(e, factor, hn::Sub(begin, near));
-    const auto rest = if_negative<T>(e, left_rest_, right_rest_);
-    return hn::Add(near, hn::MulAdd(e, rest, error));
-  }
-
- private:
-  Vec<T> left_, right_, left_rest_, right_rest_;
-};
-
 template <class T>
 HWY_INLINE void mask_from(const Work<T>* decays, std::ptrdiff_t n, const Outlook& from,
                           double moved, T* p) {
   const Tag<T> d;
-  const Factors<Work<T>> factors(from, moved);
+  const FromCenter<Work<T>> seen(from);
+  const Factors<Work<T>> factors(0.5 * seen.on_left() * std::exp(-moved),
+                                 0.5 * seen.on_right() * std::exp(moved));
   const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
   std::ptrdiff_t i = 0;
   for (; i + lanes <= n; i += lanes) {
@@ -332,8 +191,8 @@ KeptDecays& KeptDecays::operator+=(const KeptDecays& other) {
   return *this;
 }
 
-double KeptDecays::share_of_equals(double moved) const {
-  const double on_left = std::exp(-moved), on_right = std::exp(moved);
+double KeptDecays::share_of_equals(double ratio) const {
+  const double on_left = 1 / ratio, on_right = ratio;
   const double all = left_seen * on_left + right_seen * on_right;
   return all > 0 ? (left_equal * on_left + right_equal * on_right) / all : 0;
 }

@@ -6,6 +6,7 @@
 #include <array>
 #include <span>
 
+#include "cpu/primitives/guessed_mask.h"
 #include "cpu/primitives/lanes.h"
 #include "cpu/primitives/masked_row.h"
 
@@ -37,16 +38,25 @@ void solve_short_rows(Rows<const T> x, const Levels& k, const PerRow& alpha, Thr
   const std::ptrdiff_t levels = k.count();
   const auto row_of = [&](std::ptrdiff_t at) { return levels == 1 ? at : at / levels; };
   const auto on_group = [&](std::ptrdiff_t first, std::ptrdiff_t end, Arena& arena) {
-    const std::ptrdiff_t count = end - first;
     std::array<Lane<T>, kMostLanes> lanes;
-    for (std::ptrdiff_t l = 0; l < count; ++l) {
-      const std::ptrdiff_t at = first + l, i = row_of(at);
+    std::array<std::ptrdiff_t, kMostLanes> places;
+    std::size_t left = 0;
+    for (std::ptrdiff_t at = first; at < end; ++at) {
+      const std::ptrdiff_t i = row_of(at);
       const Orientation o(alpha[i], order);
-      lanes[l] = {x[i], o.sign, k[i][at - i * levels], o.alpha, p.data ? p[at] : nullptr};
+      const Lane<T> lane = {x[i], o.sign, k[i][at - i * levels], o.alpha, p.data ? p[at] : nullptr};
+      if (const auto found =
+              mask_from_guess(lane.x, x.length, lane.sign, lane.k, lane.alpha, lane.p, arena)) {
+        if (b) b[at] = *found;
+        continue;
+      }
+      places[left] = at;
+      lanes[left++] = lane;
     }
-    solve_lanes(std::span(lanes).first(static_cast<std::size_t>(count)), x.length, arena);
-    for (std::ptrdiff_t l = 0; l < count; ++l) {
-      const std::ptrdiff_t at = first + l;
+    if (left == 0) return;
+    solve_lanes(std::span(lanes).first(left), x.length, arena);
+    for (std::size_t l = 0; l < left; ++l) {
+      const std::ptrdiff_t at = places[l];
       Lane<T>& lane = lanes[l];
       if (!lane.solved) {
         const Arena::Scope scope(arena);

@@ -1,0 +1,420 @@
+// Highway compiles everything inside HWY_NAMESPACE once per instruction set.
+#include "cpu/primitives/guessed_mask.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <type_traits>
+
+#include "cpu/primitives/density.h"
+#include "cpu/primitives/prefetch.h"
+#include "cpu/primitives/threshold.h"
+#include "instantiate.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/primitives/guessed_mask.cpp"
+#include <hwy/foreach_target.h>
+// clang-format off: these must follow foreach_target.h
+#include <hwy/highway.h>
+#include "cpu/primitives/compress-inl.h"
+#include "cpu/primitives/from_center-inl.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace lapsum::cpu::HWY_NAMESPACE {
+
+using VF = Vec<float>;
+using MF = Mask<float>;
+
+// What lies to both sides of a place: decayed sums, and how much of a level is left when all that is
+// behind counts 1.
+struct Around {
+  double behind, ahead, missing;
+
+  // The slope of LapSum where it meets the level, in units of 1 / alpha, as if nothing lay between.
+  double slope() const { return std::sqrt(missing * missing + behind * ahead); }
+  // e^{distance / alpha} to there.
+  double ratio() const {
+    return missing > 0 ? (missing + slope()) / ahead : behind / (slope() - missing);
+  }
+};
+
+template <class T>
+class GuessedRow {
+ public:
+  GuessedRow(const T* x, std::ptrdiff_t n, double sign, double k, double alpha, T* p, Arena& arena)
+      : x_(x),
+        n_(n),
+        k_(k),
+        alpha_(alpha),
+        turn_(hn::Set(DF(), static_cast<float>(sign))),
+        p_(p),
+        e_(room_for_decays(arena)),
+        places_(arena.take<std::int32_t>(n + kLanes).data()),
+        arena_(arena) {}
+
+  std::optional<Threshold> run() {
+    if (!guess()) return std::isfinite(scatter_) ? choose() : std::nullopt;
+    constexpr int kMostLooks = 3;
+    for (int looks = 0; looks < kMostLooks; ++looks) {
+      if (!look()) return std::nullopt;
+      if (settle()) return finish();
+      center_ += alpha_ * std::log(ratio_);
+    }
+    return std::nullopt;
+  }
+
+ private:
+  using VI = hn::Vec<hn::RebindToSigned<DF>>;
+  static constexpr auto kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(DF()));
+  // In units of alpha: values within such a step count as seen from here.
+  static constexpr double kSmallStep = 4e-5;
+  // From there on nothing is left of decays, as far as floats can tell: 2^-44.
+  static constexpr double kFar = 44 * kLn2;
+
+  float* room_for_decays(Arena& arena) const {
+    if constexpr (!kIsHalf<T>) {
+      if (p_) return p_;
+    }
+    return arena.take<float>(n_).data();
+  }
+
+  // The places of elements for which chosen(i, before) has lanes, for vectors from i on. The last vector
+  // ends with the row; lanes that are in the vectors before it too are `before`.
+  template <class Chosen>
+  HWY_INLINE void collect(Chosen chosen) {
+    const DF d;
+    const hn::RebindToSigned<DF> di;
+    const std::ptrdiff_t n = n_;
+    std::int32_t* const begin = places_;
+    std::int32_t* to = begin;
+    const auto put = [&](VI places, MF which) HWY_ATTR {
+      const std::uint32_t bits = bits_of(d, which);
+      hn::StoreU(compress(di, places, bits), di, to);
+      to += std::popcount(bits);
+    };
+    VI places = hn::Iota(di, 0);
+    const VI step = hn::Set(di, static_cast<std::int32_t>(kLanes));
+    const MF none = hn::FirstN(d, 0);
+    for (std::ptrdiff_t i = 0; i + kLanes <= n; i += kLanes, places = hn::Add(places, step)) {
+      put(places, chosen(i, none));
+    }
+    if (n % kLanes != 0) {
+      const std::ptrdiff_t i = n - kLanes;
+      put(hn::Iota(di, static_cast<std::int32_t>(i)), chosen(i, seen_before()));
+    }
+    count_ = to - begin;
+  }
+
+  HWY_INLINE VF value(std::ptrdiff_t i) const {
+    return hn::Mul(load_elements(DF(), x_ + i), turn_);
+  }
+  // The last vector ends with the row; these of its lanes are in the vectors before it too.
+  HWY_INLINE MF seen_before() const {
+    return hn::FirstN(DF(), static_cast<std::size_t>((kLanes - n_ % kLanes) % kLanes));
+  }
+
+  // The mean of the row and what it varies by, which is infinite if not all of it is finite.
+  struct Moments {
+    double mean, variance;
+  };
+  HWY_INLINE Moments moments() const {
+    const DF d;
+    const VF origin = hn::Set(d, hn::GetLane(value(0)));
+    VF sum = hn::Zero(d), more_sum = sum, square = sum, more_square = sum;
+    const auto add = [&](std::ptrdiff_t i, VF& to, VF& to_square) HWY_ATTR {
+      const VF moved = hn::Sub(value(i), origin);
+      to = hn::Add(to, moved);
+      to_square = hn::MulAdd(moved, moved, to_square);
+      if (p_) expect_write(p_ + i);
+    };
+    std::ptrdiff_t count = kLanes;
+    for (std::ptrdiff_t i = 0; i + 2 * kLanes <= n_; i += 2 * kLanes, count += 2 * kLanes) {
+      add(i, sum, square);
+      add(i + kLanes, more_sum, more_square);
+    }
+    add(n_ - kLanes, sum, square);
+    const auto average = [&](VF one, VF two) HWY_ATTR {
+      return double{hn::GetLane(hn::SumOfLanes(d, hn::Add(one, two)))} / static_cast<double>(count);
+    };
+    const double mean = average(sum, more_sum), mean_square = average(square, more_square);
+    constexpr double kMost = 1e36;  // NaN is not below it either
+    return {mean + double{hn::GetLane(origin)},
+            mean_square < kMost ? std::max(0.0, mean_square - mean * mean) : INFINITY};
+  }
+
+  // How far from its mean a normal distribution has its quantile, smoothed; if it is narrow, all that
+  // counts is what smooths it.
+  double distance(double variance, double share, double rest) const {
+    if (alpha_ * alpha_ > 4 * variance) return -alpha_ * std::log(2 * std::min(share, rest));
+    // Winitzki's formula for erf is within 0.005.
+    constexpr double kA = 0.147, kB = 2 / (3.14159265358979324 * kA);
+    const double log = std::log(4 * share * rest);
+    const double t = kB + 0.5 * log;
+    const double square = 2 * std::max(0.0, std::sqrt(t * t - log / kA) - t);
+    return std::sqrt(square * (variance + 2 * alpha_ * alpha_));
+  }
+
+  // As if the row had a normal distribution, smoothed. False if its threshold may be many alphas away.
+  HWY_INLINE bool guess() {
+    const auto n = static_cast<double>(n_);
+    const double least = 0.5 / n;
+    const double share = std::clamp(k_ / n, least, 1 - least), rest = 1 - share;
+    const Moments of = moments();
+    const double width = std::sqrt(of.variance + 2 * alpha_ * alpha_);
+    center_ = of.mean + std::copysign(distance(of.variance, share, rest), share - rest);
+    // As if it were logistic, with heavier tails.
+    scatter_ = width / (1.7 * std::sqrt(n * share * rest));
+    constexpr double kReach = 4;
+    return kReach * alpha_ > scatter_;
+  }
+
+  // Where alpha is small, elements are chosen or not but for those around the guess, which solve for the
+  // threshold.
+  HWY_INLINE std::optional<Threshold> choose() {
+    const DF d;
+    const hn::RebindToSigned<DF> di;
+    constexpr double kScatters = 3.5;
+    const double reach = kScatters * scatter_ + kFar * alpha_;
+    const auto low_end = static_cast<float>(center_ - reach);
+    const auto high_end = static_cast<float>(center_ + reach);
+    const VF low = hn::Set(d, low_end), high = hn::Set(d, high_end), one = hn::Set(d, 1.0f);
+    VI count = hn::Zero(di);
+    const T* const x = x_;
+    T* const p = p_;
+    const VF turn = turn_;
+    collect([&](std::ptrdiff_t i, MF before) HWY_ATTR {
+      const VF r = hn::Mul(load_elements(d, x + i), turn);
+      const MF is_left = hn::Le(r, low);
+      if (p) store_elements(d, hn::IfThenElseZero(is_left, one), p + i);
+      count = hn::Sub(count, hn::VecFromMask(di, hn::RebindMask(di, hn::AndNot(before, is_left))));
+      return hn::AndNot(hn::Or(before, is_left), hn::Lt(r, high));
+    });
+    if (count_ > n_ / 4) return std::nullopt;
+    const auto left = static_cast<double>(hn::GetLane(hn::SumOfLanes(di, count)));
+    near_ = arena_.take<float>(count_).data();
+    gather();
+    const std::span<const float> values(near_, static_cast<std::size_t>(count_));
+    const auto b = solve_inside(values, {-INFINITY, 0, INFINITY, 0}, left, k_, alpha_, arena_);
+    if (!b) return std::nullopt;
+    // On a plateau the nearest elements count, however far they are.
+    const double root = b->anchor + b->offset;
+    double nearest = INFINITY;
+    for (const float r : values) nearest = std::min(nearest, std::abs(r - root));
+    const double to_end = std::min(root - low_end, high_end - root);
+    if (!(to_end - nearest > kFar * alpha_)) return std::nullopt;
+    if (p_) write_near(*b);
+    return b;
+  }
+
+  // Decays seen from the center, with a sign on its left, and what they add up to.
+  HWY_INLINE bool look() {
+    const DF d;
+    const hn::RebindToSigned<DF> di;
+    const Outlook from = {center_, center_, center_, alpha_};
+    if (!FromCenter<float>::can_take(from)) return false;
+    const FromCenter<float> seen(from);
+    auto left_end = static_cast<float>(center_);
+    if (left_end > center_) left_end = std::nextafter(left_end, -INFINITY);
+    const VF last_left = hn::Set(d, left_end);
+    const VF minus = hn::Set(d, -0.0f);
+    VI count = hn::Zero(di);
+    V all = hn::Zero(D()), signed_all = all;
+    struct Pair {
+      VF e, signed_e;
+      VI left;
+    };
+    float* const e_at = e_;
+    const auto at = [=, this](std::ptrdiff_t i) HWY_ATTR -> Pair {
+      const VF r = value(i);
+      const MF is_left = hn::Le(r, last_left);
+      const VF e = seen.decay(r, is_left);
+      const VF signed_e = hn::Or(e, hn::IfThenElseZero(is_left, minus));
+      hn::StoreU(signed_e, d, e_at + i);
+      return {e, signed_e, hn::VecFromMask(di, hn::RebindMask(di, is_left))};
+    };
+    const auto add_up = [&](const Pair& one, const Pair& two) HWY_ATTR {
+      count = hn::Sub(count, hn::Add(one.left, two.left));
+      all = hn::Add(all, added(one.e, two.e));
+      signed_all = hn::Add(signed_all, added(one.signed_e, two.signed_e));
+    };
+    std::ptrdiff_t i = 0;
+    for (; i + 2 * kLanes <= n_; i += 2 * kLanes) add_up(at(i), at(i + kLanes));
+    const Pair nothing = {hn::Zero(d), hn::Zero(d), hn::Zero(di)};
+    if (i + kLanes <= n_) add_up(at(i), nothing);
+    if (n_ % kLanes != 0) {
+      const Pair last = at(n_ - kLanes);
+      const MF before = seen_before();
+      add_up({hn::IfThenZeroElse(before, last.e), hn::IfThenZeroElse(before, last.signed_e),
+              hn::IfThenZeroElse(hn::RebindMask(di, before), last.left)},
+             nothing);
+    }
+    const double total = sum_of(all), difference = sum_of(signed_all);
+    on_left_ = seen.on_left();
+    on_right_ = seen.on_right();
+    left_ = 0.5 * on_left_ * (total - difference);
+    right_ = 0.5 * on_right_ * (total + difference);
+    missing_ = k_ - static_cast<double>(hn::GetLane(hn::SumOfLanes(di, count)));
+    return true;
+  }
+
+  // Sets the ratio to the threshold, as far as it is known; true if it is, and elements up to it, which
+  // change sides, are collected.
+  HWY_INLINE bool settle() {
+    ratio_ = Around{left_, right_, missing_}.ratio();
+    const bool up = ratio_ > 1;
+    const auto turned = [up](double ratio) { return up ? ratio : 1 / ratio; };
+    double t = turned(ratio_);
+    constexpr double kMost = 1000;
+    if (!(t < kMost)) return false;
+    const double end = 1 / (t * (1 + 4 * kSmallStep + 0.25 * (t - 1)));
+    collect_ahead(up, end);
+    if (count_ > n_ / 4) return false;
+    const Around begin = {up ? left_ : right_, up ? right_ : left_, up ? missing_ : -missing_};
+    constexpr int kMostSteps = 8;
+    for (int steps = 0; steps < kMostSteps; ++steps) {
+      const Around here = pass(begin, t);
+      const double next = here.ratio(), moved = std::abs(next - t);
+      ratio_ = turned(next);
+      if (!(next * end < 1 && next > 1 - kSmallStep)) return false;
+      // Sums are good to a part of what they were before those that have passed were taken away.
+      if (!(8 * here.slope() > begin.ahead * next + begin.behind / next)) return false;
+      t = next;
+      if (moved <= kSmallStep * t) return true;
+    }
+    return false;
+  }
+
+  // The places of elements ahead whose decays are above the end, and the decays and their reciprocals.
+  HWY_INLINE void collect_ahead(bool up, double end) {
+    const DF d;
+    const double factor = up ? on_right_ : on_left_;
+    const VF flip = hn::Set(d, up ? 0.0f : -0.0f);
+    const VF least = hn::Set(d, static_cast<float>(end / factor));
+    const float* const e_at = e_;
+    collect([=](std::ptrdiff_t i, MF before) HWY_ATTR {
+      const VF e = hn::Xor(hn::LoadU(d, e_at + i), flip);
+      return hn::AndNot(before, hn::Gt(e, least));
+    });
+    const std::ptrdiff_t count = count_;
+    padded_ = (count + kMaxLanes - 1) / kMaxLanes * kMaxLanes;
+    if (padded_ > room_) {
+      room_ = n_ + kLanes;
+      decays_ = arena_.take<double>(room_).data();
+      reciprocals_ = arena_.take<double>(room_).data();
+    }
+    for (std::ptrdiff_t j = 0; j < count; ++j) decays_[j] = factor * std::abs(e_at[places_[j]]);
+    for (std::ptrdiff_t j = count; j < padded_; ++j) decays_[j] = 0;
+    const V one = hn::Set(D(), 1.0);
+    for (std::ptrdiff_t j = 0; j < padded_; j += kMaxLanes) {
+      hn::StoreU(hn::Div(one, hn::LoadU(D(), decays_ + j)), D(), reciprocals_ + j);
+    }
+  }
+
+  // What is around the center, with the collected ones behind that are so from a ratio away.
+  HWY_INLINE Around pass(const Around& begin, double ratio) const {
+    const D d;
+    const V far = hn::Set(d, ratio), one = hn::Set(d, 1.0);
+    V count = hn::Zero(d), before = count, behind = count;
+    for (std::ptrdiff_t j = 0; j < padded_; j += kMaxLanes) {
+      const V w = hn::LoadU(d, reciprocals_ + j);
+      const Lanes is_passed = hn::Lt(w, far);
+      count = hn::Add(count, hn::IfThenElseZero(is_passed, one));
+      before = hn::Add(before, hn::IfThenElseZero(is_passed, hn::LoadU(d, decays_ + j)));
+      behind = hn::Add(behind, hn::IfThenElseZero(is_passed, w));
+    }
+    return {begin.behind + sum_of(behind), begin.ahead - sum_of(before),
+            begin.missing - sum_of(count)};
+  }
+
+  std::optional<Threshold> finish() {
+    KeptDecays seen;
+    constexpr std::ptrdiff_t kPlaces = 16;
+    compare_decays(e_, n_, kPlaces, seen);
+    if (seen.share_of_equals(ratio_) > kMostEquals) return std::nullopt;
+    const Threshold b = {center_, alpha_ * std::log(ratio_)};
+    if (p_) write(b);
+    return b;
+  }
+
+  void write(const Threshold& b) {
+    const DF d;
+    const Factors<float> factors(0.5 * on_left_ / ratio_, 0.5 * on_right_ * ratio_);
+    const VF last = factors.mask(hn::LoadU(d, e_ + n_ - kLanes));
+    for (std::ptrdiff_t i = 0; i + kLanes <= n_; i += kLanes) {
+      store_elements(d, factors.mask(hn::LoadU(d, e_ + i)), p_ + i);
+    }
+    store_elements(d, last, p_ + n_ - kLanes);
+    near_ = reinterpret_cast<float*>(decays_);
+    gather();
+    write_near(b);
+  }
+
+  // The values of collected elements, and the masks that these have.
+  void gather() {
+    const float turn = hn::GetLane(turn_);
+    for (std::ptrdiff_t j = 0; j < count_; ++j) near_[j] = turn * to_work(x_[places_[j]]);
+  }
+  void write_near(const Threshold& b) {
+    cdf_at(near_, count_, 1, b, alpha_, near_);
+    for (std::ptrdiff_t j = 0; j < count_; ++j) p_[places_[j]] = Element<T>::round(near_[j]);
+  }
+
+  const T* x_;
+  std::ptrdiff_t n_;
+  double k_, alpha_;
+  VF turn_;
+  T* p_;
+  float* e_;
+  std::int32_t* places_;
+  Arena& arena_;
+  double center_ = 0, scatter_ = 0, on_left_ = 1, on_right_ = 1, left_ = 0, right_ = 0,
+         missing_ = 0, ratio_ = 1;
+  std::ptrdiff_t count_ = 0, padded_ = 0, room_ = -1;
+  double *decays_ = nullptr, *reciprocals_ = nullptr;
+  float* near_ = nullptr;
+};
+
+#define LAPSUM_GUESSED_OF(T)                                                                \
+  std::optional<Threshold> guessed_##T(const T* x, std::ptrdiff_t n, double sign, double k, \
+                                       double alpha, T* p, Arena& arena) {                  \
+    if constexpr (kHasTable) return GuessedRow<T>(x, n, sign, k, alpha, p, arena).run();    \
+    return std::nullopt;                                                                    \
+  }
+LAPSUM_GUESSED_OF(float)
+LAPSUM_GUESSED_OF(Half)
+LAPSUM_GUESSED_OF(Bfloat16)
+#undef LAPSUM_GUESSED_OF
+
+}  // namespace lapsum::cpu::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace lapsum::cpu {
+
+#define LAPSUM_GUESSED_OF(T)                                                                    \
+  HWY_EXPORT(guessed_##T);                                                                      \
+  template <>                                                                                   \
+  std::optional<Threshold> mask_from_guess(const T* x, std::ptrdiff_t n, double sign, double k, \
+                                           double alpha, T* p, Arena& arena) {                  \
+    const bool has_level = k > 0 && k < static_cast<double>(n);                                 \
+    if (!has_level || n < kLeastGuessed || n > kMostGuessed) return std::nullopt;               \
+    const Arena::Scope scope(arena);                                                            \
+    return HWY_DYNAMIC_DISPATCH(guessed_##T)(x, n, sign, k, alpha, p, arena);                   \
+  }
+LAPSUM_GUESSED_OF(float)
+LAPSUM_GUESSED_OF(Half)
+LAPSUM_GUESSED_OF(Bfloat16)
+#undef LAPSUM_GUESSED_OF
+
+template <>
+std::optional<Threshold> mask_from_guess(const double*, std::ptrdiff_t, double, double, double,
+                                         double*, Arena&) {
+  return std::nullopt;
+}
+
+}  // namespace lapsum::cpu
+#endif  // HWY_ONCE
