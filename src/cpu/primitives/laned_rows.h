@@ -36,31 +36,38 @@ template <class T, class Fill>
 void solve_short_rows(Rows<const T> x, const Levels& k, const PerRow& alpha, Threshold* b,
                       Rows<T> p, Order order, Threads threads, Fill&& fill) {
   const std::ptrdiff_t levels = k.count();
-  const auto row_of = [&](std::ptrdiff_t at) { return levels == 1 ? at : at / levels; };
+  const bool guessed = x.length >= kLeastGuessed;
   const auto on_group = [&](std::ptrdiff_t first, std::ptrdiff_t end, Arena& arena) {
     std::array<Lane<T>, kMostLanes> lanes;
     std::array<std::ptrdiff_t, kMostLanes> places;
     std::size_t left = 0;
+    std::ptrdiff_t i = first / levels, l = first - i * levels;
     for (std::ptrdiff_t at = first; at < end; ++at) {
-      const std::ptrdiff_t i = row_of(at);
       const Orientation o(alpha[i], order);
-      const Lane<T> lane = {x[i], o.sign, k[i][at - i * levels], o.alpha, p.data ? p[at] : nullptr};
-      if (const auto found =
-              mask_from_guess(lane.x, x.length, lane.sign, lane.k, lane.alpha, lane.p, arena)) {
-        if (b) b[at] = *found;
-        continue;
+      const double level = k[i][l];
+      const T* const from = x[i];
+      if (++l == levels) {
+        ++i;
+        l = 0;
+      }
+      T* const to = p.data ? p[at] : nullptr;
+      if (guessed) {
+        if (const auto found = mask_from_guess(from, x.length, o.sign, level, o.alpha, to, arena)) {
+          if (b) b[at] = *found;
+          continue;
+        }
       }
       places[left] = at;
-      lanes[left++] = lane;
+      lanes[left++] = {from, o.sign, level, o.alpha, to};
     }
     if (left == 0) return;
     solve_lanes(std::span(lanes).first(left), x.length, arena);
-    for (std::size_t l = 0; l < left; ++l) {
-      const std::ptrdiff_t at = places[l];
-      Lane<T>& lane = lanes[l];
+    for (std::size_t j = 0; j < left; ++j) {
+      const std::ptrdiff_t at = places[j];
+      Lane<T>& lane = lanes[j];
       if (!lane.solved) {
         const Arena::Scope scope(arena);
-        const Orientation o(alpha[row_of(at)], order);
+        const Orientation o(alpha[at / levels], order);
         const MaskedRow<T> row{lane.x, x.length, o, {&lane.b, 1}};
         const bool gap = lane.below < lane.above;
         if (gap && lane.p) choose_below(row, lane.below, lane.p);
