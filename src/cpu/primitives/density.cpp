@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <type_traits>
 
 #include "cpu/primitives/bracket.h"
 #include "cpu/primitives/row.h"
@@ -20,6 +21,21 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
+
+// A vector of T made of part(l), doubles from lane l on.
+template <class T, class Part>
+HWY_INLINE auto narrowed(const Part& part) {
+  if constexpr (std::is_same_v<T, double>) {
+    return part(0);
+  } else {
+    const hn::Rebind<float, D> half;
+#if HWY_TARGET == HWY_SCALAR
+    return hn::DemoteTo(half, part(0));
+#else
+    return hn::Combine(DF(), hn::DemoteTo(half, part(hn::Lanes(D()))), hn::DemoteTo(half, part(0)));
+#endif
+  }
+}
 
 // Distances of a row to a threshold.
 struct View {
@@ -340,28 +356,37 @@ HWY_INLINE void pull_in(const T* x, std::ptrdiff_t n, double sign, std::span<con
 template <class T>
 HWY_INLINE void pull_weighed_in(const Work<T>* e, const T* g, std::ptrdiff_t n, double mean,
                                 double height, T* out) {
-  const D d;
-  const V scale = hn::Set(d, height);
-  const V middle = hn::Set(d, mean);
-  const V most = hn::Set(d, Element<T>::kMax);
-  const auto put = [&](V weight, const T* g_at, T* to) HWY_ATTR {
-    const V pull = hn::Mul(weight, hn::Sub(middle, load_wide(d, g_at)));
-    store_narrow(d, hn::Max(hn::Neg(most), hn::Min(most, hn::Mul(scale, pull))), to);
+  const hn::ScalableTag<Work<T>> dt;
+  constexpr bool kIsDouble = std::is_same_v<Work<T>, double>;
+  // No float tells more, and doubles do not overflow.
+  const double most_height = kIsDouble ? height : std::clamp(height, -1e200, 1e200);
+  const V scale = hn::Set(D(), most_height);
+  const V middle = hn::Set(D(), kIsDouble ? mean : most_height * mean);
+  const auto most = hn::Set(dt, static_cast<Work<T>>(Element<T>::kMax));
+  const auto at = [=](const Work<T>* e_at, const T* g_at) HWY_ATTR {
+    const auto part = [=](std::size_t l) HWY_ATTR {
+      const V weight = load_wide(D(), e_at + l), with = load_wide(D(), g_at + l);
+      if constexpr (kIsDouble) return hn::Mul(scale, hn::Mul(weight, hn::Sub(middle, with)));
+      return hn::Mul(weight, hn::NegMulAdd(scale, with, middle));
+    };
+    const auto pulled = narrowed<Work<T>>(part);
+    return hn::Max(hn::Neg(most), hn::Min(most, pulled));
   };
-  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(dt));
   if (n < lanes) {
-    Work<T> few[kMaxLanes] = {};
-    T last[kMaxLanes] = {};
+    Work<T> few[hn::MaxLanes(dt)] = {};
+    T last[hn::MaxLanes(dt)] = {};
     std::copy_n(e, n, few);
     std::copy_n(g, n, last);
-    put(load_wide(d, few), last, last);
+    store_elements(dt, at(few, last), last);
     std::copy_n(last, n, out);
     return;
   }
-  const std::ptrdiff_t last = n - lanes;
-  const V last_weight = load_wide(d, e + last);
-  for (std::ptrdiff_t i = 0; i < last; i += lanes) put(load_wide(d, e + i), g + i, out + i);
-  put(last_weight, g + last, out + last);
+  const auto last = at(e + n - lanes, g + n - lanes);
+  for (std::ptrdiff_t i = 0; i + lanes <= n; i += lanes) {
+    store_elements(dt, at(e + i, g + i), out + i);
+  }
+  store_elements(dt, last, out + n - lanes);
 }
 
 #define LAPSUM_DENSITY_OF(T)                                                                       \

@@ -109,9 +109,6 @@ class GuessedRow {
     count_ = to - begin;
   }
 
-  HWY_INLINE VF value(std::ptrdiff_t i) const {
-    return hn::Mul(load_elements(DF(), x_ + i), turn_);
-  }
   // The last vector ends with the row; these of its lanes are in the vectors before it too.
   HWY_INLINE MF seen_before() const {
     return hn::FirstN(DF(), static_cast<std::size_t>((kLanes - n_ % kLanes) % kLanes));
@@ -123,18 +120,19 @@ class GuessedRow {
   };
   HWY_INLINE Moments moments() const {
     const DF d;
-    const VF origin = hn::Set(d, hn::GetLane(value(0)));
+    const T* const x = x_;
+    const VF origin = hn::Set(d, to_work(x[0]));
     VF sum = hn::Zero(d), more_sum = sum, square = sum, more_square = sum;
-    const auto add = [&](std::ptrdiff_t i, VF& to, VF& to_square) HWY_ATTR {
-      const VF moved = hn::Sub(value(i), origin);
+    const auto add = [=](std::ptrdiff_t i, VF& to, VF& to_square) HWY_ATTR {
+      const VF moved = hn::Sub(load_elements(d, x + i), origin);
       to = hn::Add(to, moved);
       to_square = hn::MulAdd(moved, moved, to_square);
-      if (p_) expect_write(p_ + i);
     };
     std::ptrdiff_t count = kLanes;
     for (std::ptrdiff_t i = 0; i + 2 * kLanes <= n_; i += 2 * kLanes, count += 2 * kLanes) {
       add(i, sum, square);
       add(i + kLanes, more_sum, more_square);
+      if (p_) expect_write(p_ + i);
     }
     add(n_ - kLanes, sum, square);
     const auto average = [&](VF one, VF two) HWY_ATTR {
@@ -142,32 +140,29 @@ class GuessedRow {
     };
     const double mean = average(sum, more_sum), mean_square = average(square, more_square);
     constexpr double kMost = 1e36;  // NaN is not below it either
-    return {mean + double{hn::GetLane(origin)},
+    return {double{hn::GetLane(turn_)} * (mean + double{hn::GetLane(origin)}),
             mean_square < kMost ? std::max(0.0, mean_square - mean * mean) : INFINITY};
   }
 
-  // How far from its mean a normal distribution has its quantile, smoothed; if it is narrow, all that
-  // counts is what smooths it.
-  double distance(double variance, double share, double rest) const {
-    if (alpha_ * alpha_ > 4 * variance) return -alpha_ * std::log(2 * std::min(share, rest));
-    // Winitzki's formula for erf is within 0.005.
-    constexpr double kA = 0.147, kB = 2 / (3.14159265358979324 * kA);
-    const double log = std::log(4 * share * rest);
-    const double t = kB + 0.5 * log;
-    const double square = 2 * std::max(0.0, std::sqrt(t * t - log / kA) - t);
-    return std::sqrt(square * (variance + 2 * alpha_ * alpha_));
-  }
-
-  // As if the row had a normal distribution, smoothed. False if its threshold may be many alphas away.
+  // As if the row had a normal distribution, smoothed; if that is narrow, as if all were what smooths it.
+  // False if its threshold may be many alphas away.
   HWY_INLINE bool guess() {
     const auto n = static_cast<double>(n_);
     const double least = 0.5 / n;
     const double share = std::clamp(k_ / n, least, 1 - least), rest = 1 - share;
-    const Moments of = moments();
-    const double width = std::sqrt(of.variance + 2 * alpha_ * alpha_);
-    center_ = of.mean + std::copysign(distance(of.variance, share, rest), share - rest);
+    // Winitzki's formula for erf gives the quantile within 0.005.
+    constexpr double kA = 0.147, kB = 2 / (3.14159265358979324 * kA);
+    const double log = std::log(4 * share * rest);
+    const double t = kB + 0.5 * log;
+    const double quantile = std::sqrt(2 * std::max(0.0, std::sqrt(t * t - log / kA) - t));
     // As if it were logistic, with heavier tails.
-    scatter_ = width / (1.7 * std::sqrt(n * share * rest));
+    const double scatter = 1 / (1.7 * std::sqrt(n * share * rest));
+    const Moments of = moments();
+    const double square = alpha_ * alpha_, width = std::sqrt(of.variance + 2 * square);
+    const double away =
+        square > 4 * of.variance ? -alpha_ * std::log(2 * std::min(share, rest)) : width * quantile;
+    center_ = of.mean + std::copysign(away, share - rest);
+    scatter_ = width * scatter;
     constexpr double kReach = 4;
     return kReach * alpha_ > scatter_;
   }
@@ -223,30 +218,39 @@ class GuessedRow {
     const VF minus = hn::Set(d, -0.0f);
     VI count = hn::Zero(di);
     V all = hn::Zero(D()), signed_all = all;
-    struct Pair {
+    struct Seen {
       VF e, signed_e;
       VI left;
     };
+    const T* const x = x_;
+    const VF turn = turn_;
     float* const e_at = e_;
-    const auto at = [=, this](std::ptrdiff_t i) HWY_ATTR -> Pair {
-      const VF r = value(i);
+    const auto at = [=](std::ptrdiff_t i) HWY_ATTR -> Seen {
+      const VF r = hn::Mul(load_elements(d, x + i), turn);
       const MF is_left = hn::Le(r, last_left);
       const VF e = seen.decay(r, is_left);
       const VF signed_e = hn::Or(e, hn::IfThenElseZero(is_left, minus));
       hn::StoreU(signed_e, d, e_at + i);
       return {e, signed_e, hn::VecFromMask(di, hn::RebindMask(di, is_left))};
     };
-    const auto add_up = [&](const Pair& one, const Pair& two) HWY_ATTR {
+    const auto plus = [=](const Seen& one, const Seen& two) HWY_ATTR -> Seen {
+      return {hn::Add(one.e, two.e), hn::Add(one.signed_e, two.signed_e),
+              hn::Add(one.left, two.left)};
+    };
+    const auto add_up = [&](const Seen& one, const Seen& two) HWY_ATTR {
       count = hn::Sub(count, hn::Add(one.left, two.left));
       all = hn::Add(all, added(one.e, two.e));
       signed_all = hn::Add(signed_all, added(one.signed_e, two.signed_e));
     };
     std::ptrdiff_t i = 0;
-    for (; i + 2 * kLanes <= n_; i += 2 * kLanes) add_up(at(i), at(i + kLanes));
-    const Pair nothing = {hn::Zero(d), hn::Zero(d), hn::Zero(di)};
-    if (i + kLanes <= n_) add_up(at(i), nothing);
+    for (; i + 4 * kLanes <= n_; i += 4 * kLanes) {
+      const Seen two = plus(at(i), at(i + kLanes));
+      add_up(two, plus(at(i + 2 * kLanes), at(i + 3 * kLanes)));
+    }
+    const Seen nothing = {hn::Zero(d), hn::Zero(d), hn::Zero(di)};
+    for (; i + kLanes <= n_; i += kLanes) add_up(at(i), nothing);
     if (n_ % kLanes != 0) {
-      const Pair last = at(n_ - kLanes);
+      const Seen last = at(n_ - kLanes);
       const MF before = seen_before();
       add_up({hn::IfThenZeroElse(before, last.e), hn::IfThenZeroElse(before, last.signed_e),
               hn::IfThenZeroElse(hn::RebindMask(di, before), last.left)},
