@@ -1,6 +1,7 @@
-// The two passes of a mask whose decays are kept, the one that does without them, and the whole; at k =
-// n / 2, beside the way that other rows go.
+// The two passes of a mask whose decays are kept, the one that does without them, and the whole, from a
+// sample or from a guess; at k = n / 2, beside the way that other rows go.
 #include "cpu/primitives/density.h"
+#include "cpu/primitives/guessed_mask.h"
 #include "cpu/primitives/kept_decays.h"
 #include "cpu/primitives/kept_mask.h"
 #include "cpu/primitives/threshold.h"
@@ -76,6 +77,12 @@ void mask_keeping_decays(benchmark::State& state) {
   });
 }
 template <class T>
+void mask_from_guess(benchmark::State& state) {
+  mask<T>(state, [](const T* x, std::ptrdiff_t n, double k, double alpha, T* p, cpu::Arena& arena) {
+    return cpu::mask_from_guess(x, n, 1, k, alpha, p, arena).has_value();
+  });
+}
+template <class T>
 void mask_in_turn(benchmark::State& state) {
   mask<T>(state, [](const T* x, std::ptrdiff_t n, double k, double alpha, T* p, cpu::Arena& arena) {
     Threshold b;
@@ -89,6 +96,11 @@ void long_rows(benchmark::internal::Benchmark* b) {
   b->ArgNames({"n", "log10_alpha"});
   b->ArgsProduct({{2000, 10000, 1000000}, {-4, -2, -1, 2}});
 }
+void rows_in_caches(benchmark::internal::Benchmark* b) {
+  b->ArgNames({"n", "log10_alpha"});
+  b->ArgsProduct({{cpu::kLeastGuessed, 1000, 2000, 10000}, {-4, -2, -1, 2}});
+}
+BENCHMARK(mask_from_guess<float>)->Apply(rows_in_caches);
 BENCHMARK(mask_keeping_decays<float>)->Apply(long_rows);
 BENCHMARK(mask_in_turn<float>)->Apply(long_rows);
 BENCHMARK(mask_keeping_decays<double>)->Apply(long_rows);

@@ -89,6 +89,30 @@ TEST(GuessedMask, is_the_mask_where_the_guess_is_wrong) {
   }
 }
 
+// A first step to a crowd falls short of what lies behind it; far elements lead the guess before it.
+TEST(GuessedMask, is_the_mask_behind_a_crowd) {
+  Draw draw(7);
+  int taken = 0;
+  for (int i = 0; i < 300; ++i) {
+    const double share = 0.2 + 0.6 * draw.uniform(), alpha = 0.1 + 2 * draw.uniform();
+    const double far = -10 * draw.uniform(), crowd_at = -2 + 4 * draw.uniform();
+    std::vector<float> row(1000);
+    double before = 0, crowd = 0;
+    for (float& v : row) {
+      const double u = draw.uniform();
+      const bool crowded = u < share;
+      const double other = u > 0.95 ? far : draw.normal();
+      v = static_cast<float>(crowded ? crowd_at + 0.01 * draw.uniform() : other);
+      crowd += crowded;
+      before += !crowded && v < crowd_at;
+    }
+    const double k = before + crowd * (0.8 + 0.2 * draw.uniform());
+    SCOPED_TRACE(testing::Message() << "share " << share << ", alpha = " << alpha << ", k " << k);
+    taken += is_taken(row, 1, k, alpha);
+  }
+  EXPECT_GT(taken, 100);
+}
+
 TEST(GuessedMask, sums_to_its_level_if_many_elements_are_equal) {
   test::expect_sums_of_ties<float>(guessing<float>);
 }
@@ -147,12 +171,18 @@ TEST(GuessedMask, is_left_to_others_where_no_finite_threshold_is) {
   for (const double k : {-1.0, 0.0, 1000.0, 1001.0, std::nan("")}) {
     EXPECT_FALSE(guessing(row, 1, k, 0.1).b) << k;
   }
-  for (const std::size_t at : {0u, 517u, 999u}) {
-    for (const float v : {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity()}) {
-      std::vector<float> other = row;
-      other[at] = v;
-      for (const double alpha : {1e-4, 0.1, 100.0}) {
-        EXPECT_FALSE(guessing(other, 1, 700.3, alpha).b) << v << " at " << at;
+  for (const double alpha : {0.0, -1.0, 1e-300, 1e300, std::nan("")}) {
+    EXPECT_FALSE(guessing(row, 1, 300, alpha).b) << alpha;
+  }
+  // Every place counts, those too that fill no vector.
+  for (const std::size_t n : {600u, 607u, 608u, 609u, 615u}) {
+    for (std::size_t at = 0; at < n; at += at < n - 40 ? 61 : 1) {
+      for (const float v : {Limits::quiet_NaN(), Limits::infinity(), -Limits::infinity()}) {
+        std::vector<float> other(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(n));
+        other[at] = v;
+        for (const double alpha : {1e-4, 0.1, 100.0}) {
+          EXPECT_FALSE(guessing(other, 1, 400.3, alpha).b) << v << " at " << at << " of " << n;
+        }
       }
     }
   }

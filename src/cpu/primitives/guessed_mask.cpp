@@ -9,6 +9,7 @@
 #include <span>
 #include <type_traits>
 
+#include "cpu/primitives/bracket.h"
 #include "cpu/primitives/density.h"
 #include "cpu/primitives/prefetch.h"
 #include "cpu/primitives/threshold.h"
@@ -128,13 +129,16 @@ class GuessedRow {
       to = hn::Add(to, moved);
       to_square = hn::MulAdd(moved, moved, to_square);
     };
-    std::ptrdiff_t count = kLanes;
-    for (std::ptrdiff_t i = 0; i + 2 * kLanes <= n_; i += 2 * kLanes, count += 2 * kLanes) {
+    std::ptrdiff_t i = 0;
+    for (; i + 2 * kLanes <= n_; i += 2 * kLanes) {
       add(i, sum, square);
       add(i + kLanes, more_sum, more_square);
       if (p_) expect_write(p_ + i);
     }
-    add(n_ - kLanes, sum, square);
+    // The end of the row, some of it once more.
+    add(std::min(i, n_ - kLanes), sum, square);
+    add(n_ - kLanes, more_sum, more_square);
+    const std::ptrdiff_t count = i + 2 * kLanes;
     const auto average = [&](VF one, VF two) HWY_ATTR {
       return double{hn::GetLane(hn::SumOfLanes(d, hn::Add(one, two)))} / static_cast<double>(count);
     };
@@ -404,7 +408,7 @@ namespace lapsum::cpu {
   template <>                                                                                   \
   std::optional<Threshold> mask_from_guess(const T* x, std::ptrdiff_t n, double sign, double k, \
                                            double alpha, T* p, Arena& arena) {                  \
-    const bool has_level = k > 0 && k < static_cast<double>(n);                                 \
+    const bool has_level = k > 0 && k < static_cast<double>(n) && is_plain(alpha);              \
     if (!has_level || n < kLeastGuessed || n > kMostGuessed) return std::nullopt;               \
     const Arena::Scope scope(arena);                                                            \
     return HWY_DYNAMIC_DISPATCH(guessed_##T)(x, n, sign, k, alpha, p, arena);                   \

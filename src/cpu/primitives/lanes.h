@@ -19,7 +19,8 @@ namespace lapsum::cpu {
 ///   float, alpha 0.001     160  520  700    510  800 1030    1910  1930  2110
 ///   double, alpha 0.1      180  530  570    590  860 1120    2150  2130  2680
 ///   double, alpha 0.001    230  680  740    720 1020 1340    2740  2590  2910
-/// Tiles of heavy tails go at the pace of their hardest row.
+/// Tiles of heavy tails go at the pace of their hardest row. Rows of floats from 512 on are guessed first
+/// (guessed_mask.h).
 inline constexpr std::ptrdiff_t kLaneLength = 1024;
 
 /// No instruction set has more lanes of float than this.
