@@ -78,15 +78,29 @@ TEST(GuessedMask, is_the_mask_at_any_alpha) {
   EXPECT_GT(taken, 250);
 }
 
+// Rows of heavy tails, of two crowds far apart, of one side alone: few elements weigh all there is, or
+// what is seen from the guess leads nowhere.
 TEST(GuessedMask, is_the_mask_where_the_guess_is_wrong) {
   Draw draw(3);
-  for (int i = 0; i < 200; ++i) {
-    const double heavy = 1 + 4 * draw.uniform(), alpha = std::exp(-5 + 6 * draw.uniform());
-    std::vector<float> row(1000);
-    for (float& v : row) v = static_cast<float>(std::pow(std::abs(draw.normal()), heavy));
-    SCOPED_TRACE(testing::Message() << "power " << heavy << ", alpha = " << alpha);
-    is_taken(row, i % 3 ? 1 : -1, 1000 * draw.uniform(), alpha);
+  int taken = 0;
+  for (int i = 0; i < 1500; ++i) {
+    const double alpha = std::exp(-6 + 9 * draw.uniform()), heavy = 1 + 4 * draw.uniform();
+    std::vector<float> row(static_cast<std::size_t>(kLeastGuessed + draw.below(500)));
+    for (float& v : row) {
+      const double normal = draw.normal(), uniform = draw.uniform();
+      const double by_kind[] = {std::pow(std::abs(normal), heavy), normal * normal * normal,
+                                std::tan(3.1 * (uniform - 0.5)), -std::log1p(-uniform),
+                                (uniform < 0.5 ? 0 : 5) + 0.1 * normal};
+      v = static_cast<float>(by_kind[i % 5]);
+    }
+    const auto n = static_cast<double>(row.size());
+    const double k = i % 3   ? n * draw.uniform()
+                     : i % 2 ? 10 * draw.uniform()
+                             : n - 10 * draw.uniform();
+    SCOPED_TRACE(testing::Message() << "kind " << i % 5 << ", alpha = " << alpha << ", k = " << k);
+    taken += is_taken(row, i % 7 ? 1 : -1, k, alpha);
   }
+  EXPECT_GT(taken, 500);
 }
 
 // A first step to a crowd falls short of what lies behind it; far elements lead the guess before it.

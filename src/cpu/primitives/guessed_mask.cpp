@@ -64,6 +64,7 @@ class GuessedRow {
       if (!look()) return std::nullopt;
       if (settle()) return finish();
       center_ += alpha_ * std::log(ratio_);
+      if (!std::isfinite(center_)) break;
     }
     return std::nullopt;
   }
@@ -221,46 +222,32 @@ class GuessedRow {
     const VF last_left = hn::Set(d, left_end);
     const VF minus = hn::Set(d, -0.0f);
     VI count = hn::Zero(di);
-    V all = hn::Zero(D()), signed_all = all;
-    struct Seen {
-      VF e, signed_e;
-      VI left;
-    };
+    V all = hn::Zero(D()), more = all, signed_all = all, signed_more = all;
     const T* const x = x_;
     const VF turn = turn_;
     float* const e_at = e_;
-    const auto at = [=](std::ptrdiff_t i) HWY_ATTR -> Seen {
+    // Sums are those of the very decays that are kept: what changes sides is taken away without a trace.
+    const auto add = [&](VF e, VI left) HWY_ATTR {
+      const auto [low, high] = halves(e);
+      signed_all = hn::Add(signed_all, low);
+      signed_more = hn::Add(signed_more, high);
+      all = hn::Add(all, hn::Abs(low));
+      more = hn::Add(more, hn::Abs(high));
+      count = hn::Sub(count, left);
+    };
+    const auto at = [&](std::ptrdiff_t i, MF before) HWY_ATTR {
       const VF r = hn::Mul(load_elements(d, x + i), turn);
       const MF is_left = hn::Le(r, last_left);
-      const VF e = seen.decay(r, is_left);
-      const VF signed_e = hn::Or(e, hn::IfThenElseZero(is_left, minus));
-      hn::StoreU(signed_e, d, e_at + i);
-      return {e, signed_e, hn::VecFromMask(di, hn::RebindMask(di, is_left))};
+      const VF e = hn::Or(seen.decay(r, is_left), hn::IfThenElseZero(is_left, minus));
+      hn::StoreU(e, d, e_at + i);
+      add(hn::IfThenZeroElse(before, e),
+          hn::VecFromMask(di, hn::RebindMask(di, hn::AndNot(before, is_left))));
     };
-    const auto plus = [=](const Seen& one, const Seen& two) HWY_ATTR -> Seen {
-      return {hn::Add(one.e, two.e), hn::Add(one.signed_e, two.signed_e),
-              hn::Add(one.left, two.left)};
-    };
-    const auto add_up = [&](const Seen& one, const Seen& two) HWY_ATTR {
-      count = hn::Sub(count, hn::Add(one.left, two.left));
-      all = hn::Add(all, added(one.e, two.e));
-      signed_all = hn::Add(signed_all, added(one.signed_e, two.signed_e));
-    };
-    std::ptrdiff_t i = 0;
-    for (; i + 4 * kLanes <= n_; i += 4 * kLanes) {
-      const Seen two = plus(at(i), at(i + kLanes));
-      add_up(two, plus(at(i + 2 * kLanes), at(i + 3 * kLanes)));
-    }
-    const Seen nothing = {hn::Zero(d), hn::Zero(d), hn::Zero(di)};
-    for (; i + kLanes <= n_; i += kLanes) add_up(at(i), nothing);
-    if (n_ % kLanes != 0) {
-      const Seen last = at(n_ - kLanes);
-      const MF before = seen_before();
-      add_up({hn::IfThenZeroElse(before, last.e), hn::IfThenZeroElse(before, last.signed_e),
-              hn::IfThenZeroElse(hn::RebindMask(di, before), last.left)},
-             nothing);
-    }
-    const double total = sum_of(all), difference = sum_of(signed_all);
+    const MF none = hn::FirstN(d, 0);
+    for (std::ptrdiff_t i = 0; i + kLanes <= n_; i += kLanes) at(i, none);
+    if (n_ % kLanes != 0) at(n_ - kLanes, seen_before());
+    const double total = sum_of(hn::Add(all, more));
+    const double difference = sum_of(hn::Add(signed_all, signed_more));
     on_left_ = seen.on_left();
     on_right_ = seen.on_right();
     left_ = 0.5 * on_left_ * (total - difference);
@@ -288,8 +275,8 @@ class GuessedRow {
       const double next = here.ratio(), moved = std::abs(next - t);
       ratio_ = turned(next);
       if (!(next * end < 1 && next > 1 - kSmallStep)) return false;
-      // Sums are good to a part of what they were before those that have passed were taken away.
-      if (!(8 * here.slope() > begin.ahead * next + begin.behind / next)) return false;
+      // What is left of sums that others were taken away from has fewer digits.
+      if (!(1e6 * here.slope() > begin.ahead * next + begin.behind / next)) return false;
       t = next;
       if (moved <= kSmallStep * t) return true;
     }
@@ -344,11 +331,11 @@ class GuessedRow {
     compare_decays(e_, n_, kPlaces, seen);
     if (seen.share_of_equals(ratio_) > kMostEquals) return std::nullopt;
     const Threshold b = {center_, alpha_ * std::log(ratio_)};
-    if (p_) write(b);
+    if (p_) write();
     return b;
   }
 
-  void write(const Threshold& b) {
+  void write() {
     const DF d;
     const Factors<float> factors(0.5 * on_left_ / ratio_, 0.5 * on_right_ * ratio_);
     const VF last = factors.mask(hn::LoadU(d, e_ + n_ - kLanes));
@@ -356,9 +343,14 @@ class GuessedRow {
       store_elements(d, factors.mask(hn::LoadU(d, e_ + i)), p_ + i);
     }
     store_elements(d, last, p_ + n_ - kLanes);
-    near_ = reinterpret_cast<float*>(decays_);
-    gather();
-    write_near(b);
+    // Those that change sides.
+    const bool up = ratio_ > 1;
+    const double t = up ? ratio_ : 1 / ratio_;
+    for (std::ptrdiff_t j = 0; j < count_; ++j) {
+      if (!(reciprocals_[j] < t)) continue;
+      const double half = 0.5 * reciprocals_[j] / t;
+      p_[places_[j]] = Element<T>::round(up ? 1 - half : half);
+    }
   }
 
   // The values of collected elements, and the masks that these have.
