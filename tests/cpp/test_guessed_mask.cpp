@@ -127,6 +127,25 @@ TEST(GuessedMask, is_the_mask_behind_a_crowd) {
   EXPECT_GT(taken, 100);
 }
 
+// A level that the guess meets all but exactly.
+TEST(GuessedMask, is_the_mask_where_the_guess_is_right) {
+  Draw draw(8);
+  const std::vector<float> row = normals(draw, 1000);
+  std::vector<double> wide(row.begin(), row.end());
+  for (int i = 0; i < 400; ++i) {
+    // What the mean of the row has as its level.
+    const double alpha = 3 + 0.1 * draw.uniform();
+    double mean = 0, k = 0;
+    for (const double r : wide) mean += r / 1000;
+    for (const double r : wide) {
+      const double z = (mean - r) / alpha;
+      k += z > 0 ? 1 - 0.5 * std::exp(-z) : 0.5 * std::exp(z);
+    }
+    SCOPED_TRACE(testing::Message() << "alpha = " << alpha << ", k = " << k);
+    EXPECT_TRUE(is_taken(row, 1, k + 1e-2 * (draw.uniform() - 0.5), alpha));
+  }
+}
+
 TEST(GuessedMask, sums_to_its_level_if_many_elements_are_equal) {
   test::expect_sums_of_ties<float>(guessing<float>);
 }

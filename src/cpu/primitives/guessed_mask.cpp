@@ -260,7 +260,7 @@ class GuessedRow {
   // change sides, are collected.
   HWY_INLINE bool settle() {
     ratio_ = Around{left_, right_, missing_}.ratio();
-    const bool up = ratio_ > 1;
+    const bool up = up_ = ratio_ > 1;
     const auto turned = [up](double ratio) { return up ? ratio : 1 / ratio; };
     double t = turned(ratio_);
     constexpr double kMost = 1000;
@@ -343,13 +343,12 @@ class GuessedRow {
       store_elements(d, factors.mask(hn::LoadU(d, e_ + i)), p_ + i);
     }
     store_elements(d, last, p_ + n_ - kLanes);
-    // Those that change sides.
-    const bool up = ratio_ > 1;
-    const double t = up ? ratio_ : 1 / ratio_;
+    // Those that change sides; none does if the threshold lies just behind the center.
+    const double t = up_ ? ratio_ : 1 / ratio_;
     for (std::ptrdiff_t j = 0; j < count_; ++j) {
       if (!(reciprocals_[j] < t)) continue;
       const double half = 0.5 * reciprocals_[j] / t;
-      p_[places_[j]] = Element<T>::round(up ? 1 - half : half);
+      p_[places_[j]] = Element<T>::round(up_ ? 1 - half : half);
     }
   }
 
@@ -373,6 +372,7 @@ class GuessedRow {
   Arena& arena_;
   double center_ = 0, scatter_ = 0, on_left_ = 1, on_right_ = 1, left_ = 0, right_ = 0,
          missing_ = 0, ratio_ = 1;
+  bool up_ = true;  // whether the threshold lies on the right of the center
   std::ptrdiff_t count_ = 0, padded_ = 0, room_ = -1;
   double *decays_ = nullptr, *reciprocals_ = nullptr;
   float* near_ = nullptr;
