@@ -11,9 +11,9 @@
 
 #include "cpu/primitives/bracket.h"
 #include "cpu/primitives/density.h"
-#include "cpu/primitives/prefetch.h"
+#include "cpu/primitives/glance.h"
 #include "cpu/primitives/threshold.h"
-#include "instantiate.h"
+#include "math/normal.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/primitives/guessed_mask.cpp"
@@ -58,13 +58,14 @@ class GuessedRow {
         arena_(arena) {}
 
   std::optional<Threshold> run() {
-    if (!guess()) return std::isfinite(scatter_) ? choose() : std::nullopt;
+    const bool is_seen = guess();
+    if (!std::isfinite(center_ + scatter_)) return std::nullopt;  // not all of the row is finite
+    if (!is_seen) return choose();
     constexpr int kMostLooks = 3;
-    for (int looks = 0; looks < kMostLooks; ++looks) {
+    for (int looks = 0; looks < kMostLooks && std::isfinite(center_); ++looks) {
       if (!look()) return std::nullopt;
       if (settle()) return finish();
       center_ += alpha_ * std::log(ratio_);
-      if (!std::isfinite(center_)) break;
     }
     return std::nullopt;
   }
@@ -116,57 +117,20 @@ class GuessedRow {
     return hn::FirstN(DF(), static_cast<std::size_t>((kLanes - n_ % kLanes) % kLanes));
   }
 
-  // The mean of the row and what it varies by, which is infinite if not all of it is finite.
-  struct Moments {
-    double mean, variance;
-  };
-  HWY_INLINE Moments moments() const {
-    const DF d;
-    const T* const x = x_;
-    const VF origin = hn::Set(d, to_work(x[0]));
-    VF sum = hn::Zero(d), more_sum = sum, square = sum, more_square = sum;
-    const auto add = [=](std::ptrdiff_t i, VF& to, VF& to_square) HWY_ATTR {
-      const VF moved = hn::Sub(load_elements(d, x + i), origin);
-      to = hn::Add(to, moved);
-      to_square = hn::MulAdd(moved, moved, to_square);
-    };
-    std::ptrdiff_t i = 0;
-    for (; i + 2 * kLanes <= n_; i += 2 * kLanes) {
-      add(i, sum, square);
-      add(i + kLanes, more_sum, more_square);
-      if (p_) expect_write(p_ + i);
-    }
-    // The end of the row, some of it once more.
-    add(std::min(i, n_ - kLanes), sum, square);
-    add(n_ - kLanes, more_sum, more_square);
-    const std::ptrdiff_t count = i + 2 * kLanes;
-    const auto average = [&](VF one, VF two) HWY_ATTR {
-      return double{hn::GetLane(hn::SumOfLanes(d, hn::Add(one, two)))} / static_cast<double>(count);
-    };
-    const double mean = average(sum, more_sum), mean_square = average(square, more_square);
-    constexpr double kMost = 1e36;  // NaN is not below it either
-    return {double{hn::GetLane(turn_)} * (mean + double{hn::GetLane(origin)}),
-            mean_square < kMost ? std::max(0.0, mean_square - mean * mean) : INFINITY};
-  }
-
   // As if the row had a normal distribution, smoothed; if that is narrow, as if all were what smooths it.
   // False if its threshold may be many alphas away.
   HWY_INLINE bool guess() {
     const auto n = static_cast<double>(n_);
     const double least = 0.5 / n;
     const double share = std::clamp(k_ / n, least, 1 - least), rest = 1 - share;
-    // Winitzki's formula for erf gives the quantile within 0.005.
-    constexpr double kA = 0.147, kB = 2 / (3.14159265358979324 * kA);
-    const double log = std::log(4 * share * rest);
-    const double t = kB + 0.5 * log;
-    const double quantile = std::sqrt(2 * std::max(0.0, std::sqrt(t * t - log / kA) - t));
+    const double quantile = math::normal_quantile(share);
     // As if it were logistic, with heavier tails.
     const double scatter = 1 / (1.7 * std::sqrt(n * share * rest));
-    const Moments of = moments();
+    const Summary of = glance_moments(x_, n_, 1, hn::GetLane(turn_));
     const double square = alpha_ * alpha_, width = std::sqrt(of.variance + 2 * square);
-    const double away =
-        square > 4 * of.variance ? -alpha_ * std::log(2 * std::min(share, rest)) : width * quantile;
-    center_ = of.mean + std::copysign(away, share - rest);
+    const double smoothed = -alpha_ * std::log(2 * std::min(share, rest));
+    const bool is_narrow = square > 4 * of.variance;
+    center_ = of.mean + (is_narrow ? std::copysign(smoothed, quantile) : width * quantile);
     scatter_ = width * scatter;
     constexpr double kReach = 4;
     return kReach * alpha_ > scatter_;

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "cpu/primitives/lane_entries-inl.h"
+#include "math/normal.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace lapsum::cpu::HWY_NAMESPACE {
@@ -143,11 +144,10 @@ class LaneSearch {
     const VF share = hn::Min(hn::Max(hn::Mul(level, floats(1 / n_)), least), hn::Sub(one, least));
     const VF rest = hn::Sub(one, share);
     const VF square = hn::MulAdd(floats(2), hn::Mul(alpha, alpha), variance_);
-    // Winitzki's formula for erf gives the quantile within 0.005.
-    constexpr double kA = 0.147, kB = 2 / (3.14159265358979324 * kA);
+    // As math::normal_quantile.
     const VF log = hn::Log(d, hn::Mul(floats(4), hn::Mul(share, rest)));
-    const VF t = hn::MulAdd(floats(0.5), log, floats(kB));
-    const VF root = hn::Sqrt(hn::NegMulAdd(log, floats(1 / kA), hn::Mul(t, t)));
+    const VF t = hn::MulAdd(floats(0.5), log, floats(math::kErfStart));
+    const VF root = hn::Sqrt(hn::NegMulAdd(log, floats(1 / math::kErf), hn::Mul(t, t)));
     const VF quantile = hn::Sqrt(hn::Mul(floats(2), hn::Max(hn::Zero(d), hn::Sub(root, t))));
     const VF width = hn::Sqrt(square);
     const VF b = hn::MulAdd(width, hn::CopySign(quantile, hn::Sub(share, rest)), mean_);

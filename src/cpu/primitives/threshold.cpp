@@ -16,6 +16,7 @@
 #include "cpu/primitives/row.h"
 #include "instantiate.h"
 #include "math/interval.h"
+#include "math/normal.h"
 
 namespace lapsum::cpu {
 namespace {
@@ -46,15 +47,6 @@ struct Place {
 
 // How many passes a search may take before it sorts.
 constexpr int kPasses = 16;
-
-// Within 0.005, by Winitzki's formula for erf.
-double normal_quantile(double p) {
-  constexpr double kA = 0.147, kB = 2 / (3.14159265358979324 * kA);
-  const double log = std::log(4 * p * (1 - p));
-  const double t = kB + 0.5 * log;
-  const double square = std::sqrt(t * t - log / kA) - t;
-  return std::copysign(std::sqrt(2 * std::fmax(square, 0)), p - 0.5);
-}
 
 // LapSum at the end of a bracket may be off by its rounding; a root so near to the end is found
 // from either side of it.
@@ -225,7 +217,7 @@ class Search {
     const double start = part_of(wanted);
     if (open != 0) slope = m / width * start * (1 - start);
     double v = between ? around.at.left_nearest + 0.5 * gap
-                       : moments.mean + 1.7 * width * normal_quantile(start);
+                       : moments.mean + 1.7 * width * math::normal_quantile(start);
     double lower = -kReach, upper = kReach;
     double last_v = 0, last_g = 0;
     bool more = false, moved = false;
@@ -264,7 +256,7 @@ class Search {
         const double high = open > 0 ? kInf : open < 0 ? v : v + (off + reach) / slope;
         const Neighbours ends = glance_neighbours(x, n, step, sign, low, high);
         const auto quantile = [&](double lap_sum) {
-          return normal_quantile((lap_sum - seen.left_count) / m);
+          return math::normal_quantile((lap_sum - seen.left_count) / m);
         };
         const double root =
             open == 0 ? v + off / slope : v + 1.7 * width * (quantile(level) - quantile(g));
