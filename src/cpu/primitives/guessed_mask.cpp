@@ -135,24 +135,40 @@ class GuessedRow {
     const DF d;
     const T* const x = x_;
     const VF origin = hn::Set(d, to_work(x[0]));
-    VF sums[4] = {hn::Zero(d), hn::Zero(d), hn::Zero(d), hn::Zero(d)};
-    const auto add = [&](std::ptrdiff_t i, MF before) HWY_ATTR {
+    struct Powers {
+      VF one, two, three, four;
+    };
+    const VF zero = hn::Zero(d);
+    Powers even = {zero, zero, zero, zero}, odd = even;  // two chains of sums
+    const auto add = [=](std::ptrdiff_t i, MF before, Powers& to) HWY_ATTR {
       const VF moved = hn::IfThenZeroElse(before, hn::Sub(load_elements(d, x + i), origin));
       const VF square = hn::Mul(moved, moved);
-      sums[0] = hn::Add(sums[0], moved);
-      sums[1] = hn::Add(sums[1], square);
-      sums[2] = hn::MulAdd(moved, square, sums[2]);
-      sums[3] = hn::MulAdd(square, square, sums[3]);
+      to.one = hn::Add(to.one, moved);
+      to.two = hn::Add(to.two, square);
+      to.three = hn::MulAdd(moved, square, to.three);
+      to.four = hn::MulAdd(square, square, to.four);
     };
     const MF none = hn::FirstN(d, 0);
-    double count = 0;
-    for (std::ptrdiff_t i = 0; i + kLanes <= n_; i += step * kLanes, count += kLanes) add(i, none);
+    const std::ptrdiff_t stride = step * kLanes;
+    std::ptrdiff_t i = 0, vectors = 0;
+    for (; i + stride + kLanes <= n_; i += 2 * stride, vectors += 2) {
+      add(i, none, even);
+      add(i + stride, none, odd);
+    }
+    if (i + kLanes <= n_) {
+      add(i, none, even);
+      ++vectors;
+    }
+    auto count = static_cast<double>(vectors * kLanes);
     if (step == 1 && n_ % kLanes != 0) {
-      add(n_ - kLanes, seen_before());
+      add(n_ - kLanes, seen_before(), odd);
       count = static_cast<double>(n_);
     }
-    double m[4];
-    for (int i = 0; i < 4; ++i) m[i] = double{hn::GetLane(hn::SumOfLanes(d, sums[i]))} / count;
+    const auto average = [&](VF one, VF two) HWY_ATTR {
+      return double{hn::GetLane(hn::SumOfLanes(d, hn::Add(one, two)))} / count;
+    };
+    const double m[] = {average(even.one, odd.one), average(even.two, odd.two),
+                        average(even.three, odd.three), average(even.four, odd.four)};
     const double mean = m[0], variance = std::max(0.0, m[1] - mean * mean);
     const double third = m[2] - mean * (3 * m[1] - 2 * mean * mean);
     const double fourth = m[3] - mean * (4 * m[2] - 3 * mean * (2 * m[1] - mean * mean));
