@@ -50,20 +50,13 @@ template <class T>
 HWY_INLINE Summary moments_in(const T* x, std::ptrdiff_t n, std::ptrdiff_t step, double sign) {
   const Tag<T> d;
   const auto centre = hn::Set(d, to_work(x[0]));
-  Vec<T> first = hn::Zero(d), other_first = first;
-  Vec<T> second = hn::Zero(d), other_second = second;
+  Vec<T> first = hn::Zero(d);
+  Vec<T> second = hn::Zero(d);
   for_each_seen(x, n, step, x[0], [&](Vec<T> v) HWY_ATTR {
     const auto moved = hn::Sub(v, centre);
-    // Two chains, in turns.
-    const Vec<T> sum = hn::Add(other_first, moved);
-    const Vec<T> square = hn::MulAdd(moved, moved, other_second);
-    other_first = first;
-    other_second = second;
-    first = sum;
-    second = square;
+    first = hn::Add(first, moved);
+    second = hn::MulAdd(moved, moved, second);
   });
-  first = hn::Add(first, other_first);
-  second = hn::Add(second, other_second);
   const double count = seen<T>(n, step);
   const double mean = sum<T>(first) / count;
   const double variance = sum<T>(second) / count - mean * mean;

@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <type_traits>
 
 #include "cpu/primitives/bracket.h"
 #include "cpu/primitives/density.h"
@@ -229,18 +228,21 @@ class GuessedRow {
     });
     if (count_ > n_ / 4) return std::nullopt;
     const auto left = static_cast<double>(hn::GetLane(hn::SumOfLanes(di, count)));
-    near_ = arena_.take<float>(count_).data();
-    gather();
-    const std::span<const float> values(near_, static_cast<std::size_t>(count_));
-    const auto b = solve_inside(values, {-INFINITY, 0, INFINITY, 0}, left, k_, alpha_, arena_);
+    const std::span<float> near = arena_.take<float>(count_);
+    const float sign = hn::GetLane(turn_);
+    for (std::ptrdiff_t j = 0; j < count_; ++j) near[j] = sign * to_work(x_[places_[j]]);
+    const auto b = solve_inside(std::span<const float>(near), {-INFINITY, 0, INFINITY, 0}, left, k_,
+                                alpha_, arena_);
     if (!b) return std::nullopt;
     // On a plateau the nearest elements count, however far they are.
     const double root = b->anchor + b->offset;
     double nearest = INFINITY;
-    for (const float r : values) nearest = std::min(nearest, std::abs(r - root));
+    for (const float r : near) nearest = std::min(nearest, std::abs(r - root));
     const double to_end = std::min(root - low_end, high_end - root);
     if (!(to_end - nearest > kFar * alpha_)) return std::nullopt;
-    if (p_) write_near(*b);
+    if (!p_) return b;
+    cdf_at(near.data(), count_, 1, *b, alpha_, near.data());
+    for (std::ptrdiff_t j = 0; j < count_; ++j) p_[places_[j]] = Element<T>::round(near[j]);
     return b;
   }
 
@@ -388,16 +390,6 @@ class GuessedRow {
     }
   }
 
-  // The values of collected elements, and the masks that these have.
-  void gather() {
-    const float turn = hn::GetLane(turn_);
-    for (std::ptrdiff_t j = 0; j < count_; ++j) near_[j] = turn * to_work(x_[places_[j]]);
-  }
-  void write_near(const Threshold& b) {
-    cdf_at(near_, count_, 1, b, alpha_, near_);
-    for (std::ptrdiff_t j = 0; j < count_; ++j) p_[places_[j]] = Element<T>::round(near_[j]);
-  }
-
   const T* x_;
   std::ptrdiff_t n_;
   double k_, alpha_;
@@ -411,7 +403,6 @@ class GuessedRow {
   bool up_ = true;  // whether the threshold lies on the right of the center
   std::ptrdiff_t count_ = 0, padded_ = 0, room_ = -1;
   double *decays_ = nullptr, *reciprocals_ = nullptr;
-  float* near_ = nullptr;
 };
 
 #define LAPSUM_GUESSED_OF(T)                                                                \

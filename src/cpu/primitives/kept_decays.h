@@ -45,10 +45,6 @@ struct KeptDecays {
   double share_of_equals(double ratio) const;
 };
 
-/// If the roundings of one decay in seven are the same, sums are off by 2^-24 / 7, and the threshold by
-/// as much of alpha: little against the rounding of a mask.
-inline constexpr double kMostEquals = 1.0 / 49;
-
 /// r = sign * x, n at most kChunk. Decays of elements outside go to `decays`, with a sign on the left,
 /// each up to one factor for its side within 0.56 ulp of a float, or a few of a double; those inside
 /// have 0. Where the first `most` of them stand goes to `inside`, which must hold kMostKeptLanes more.

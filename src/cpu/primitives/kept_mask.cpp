@@ -29,6 +29,9 @@ constexpr double kInf = std::numeric_limits<double>::infinity();
 // doubles, so that the roundings of distances do not.
 template <class T>
 constexpr double kMostEnd = std::is_same_v<Work<T>, float> ? 40 : 16;
+// If the roundings of one decay in seven are the same, sums are off by 2^-24 / 7, and the threshold by as
+// much of alpha: little against the rounding of a mask.
+constexpr double kEquals = 1.0 / 49;
 
 template <class T>
 class KeptRow {
@@ -211,7 +214,7 @@ std::optional<Threshold> mask_keeping_decays(const T* x, std::ptrdiff_t n, doubl
       solve_inside(row.inside(), ends, static_cast<double>(sides->left), k, alpha, arena);
   if (!b) return std::nullopt;
   const double moved = ((b->anchor - from.center) + b->offset) / alpha;
-  if (sides->share_of_equals(std::exp(moved)) > kMostEquals) return std::nullopt;
+  if (sides->share_of_equals(std::exp(moved)) > kEquals) return std::nullopt;
   if (std::abs(moved) <= kMostMoved) {
     row.fill_from_decays(*b, moved);
   } else {
