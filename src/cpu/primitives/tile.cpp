@@ -240,6 +240,14 @@ class Kernel {
     HWY_ALIGN T data[kStripVectors * kMaxLanes];
   };
 
+  // What levels take of memory: how many values lie left of each, the product of the sums on both sides of
+  // every interval, and, where it is asked for, how many levels lie left of each value, as an entry.
+  // lefts[e] is not looked at again once the strip of e has been handed out.
+  struct LevelRoom {
+    Column lefts, products;
+    std::int64_t* levels_left = nullptr;
+  };
+
   // The interval of the level of each entry of a strip and its root, as in intervals.cpp. Indices go
   // through memory: what gathers loads them one by one.
   struct LevelRoots {
@@ -271,13 +279,13 @@ class Kernel {
   // body(begin, length, roots) for strips of the levels t + 1/2. What is done with a strip goes in short
   // loops: in a single one each number would be waited for.
   template <class Body>
-  static HWY_INLINE void for_each_level(const Sorted& at, const Sums& sums, Arena& arena,
+  static HWY_INLINE void for_each_level(const Sorted& at, const Sums& sums, const LevelRoom& room,
                                         Body body) {
     const D d;
     const DI di;
     const std::ptrdiff_t n = at.n;
-    const Column lefts(n, arena);  // how many values lie left of each level
-    const Column products(n, arena);
+    const Column lefts = room.lefts, products = room.products;
+    std::int64_t* const levels_left = room.levels_left;
     const Column before = sums.before, behind = sums.behind, keep = at.keep;
     const V half = hn::Set(d, 0.5);
     const V size = hn::Set(d, static_cast<double>(n));
@@ -285,21 +293,30 @@ class Kernel {
     for (std::ptrdiff_t t = 0; t <= n; ++t) lefts.fill(t, 0);
     lefts.set((n + 1) * rows(), hn::Zero(d));  // lanes beyond the row gather by it too
     products.fill(-1, 0);
-    for_each_strip(n, [=](std::ptrdiff_t begin, std::ptrdiff_t length) HWY_ATTR {
+    V ascending = hn::Zero(d);  // roundings may have put values that all but tie into the wrong order
+    std::int64_t top = 0;
+    for_each_strip(n, [=, &ascending, &top](std::ptrdiff_t begin, std::ptrdiff_t length) HWY_ATTR {
       Strip<std::int64_t> first;
-      for_each_in_strip(length, [=, &first](std::ptrdiff_t i) HWY_ATTR {
+      for_each_in_strip(length, [=, &first, &ascending](std::ptrdiff_t i) HWY_ATTR {
         const std::ptrdiff_t e = begin + i;
         const V next = hn::Add(positions(e), hn::Set(d, 1.0));
         const V left = before[e];
         const V lag = hn::Floor(hn::Mul(half, hn::Sub(behind[e], left)));
         const V level = hn::Min(hn::Max(hn::Add(next, lag), hn::Zero(d)), size);
-        first.set(i, entry(to_integers(level)));
+        if constexpr (!kSingle) ascending = hn::Max(level, ascending);
+        first.set(i, entry(to_integers(kSingle ? level : ascending)));
         products.set(e, hn::Mul(hn::Mul(left, behind[e + rows()]), keep[e]));
       });
+      if constexpr (kSingle) {
+        for (std::ptrdiff_t i = 0; i < length; ++i) {
+          top = first.data[i] = HWY_MAX(first.data[i], top);
+        }
+      }
       for (std::ptrdiff_t i = 0; i < length; i += rows()) {
         const auto next = static_cast<double>((begin + i) / rows() + 1);
         for (std::ptrdiff_t l = 0; l < rows(); ++l) *lefts.at(first.data[i + l]) = next;
       }
+      if (levels_left) std::copy_n(first.data, length, levels_left + begin);
     });
     if constexpr (kSingle) {
       double most = 0;
@@ -398,54 +415,79 @@ class Kernel {
         hn::StoreU(narrow(hn::Mul(sign, b)), F(), entries + begin + i);
       });
     };
-    for_each_level(at, summed, arena, place);
+    for_each_level(at, summed, {Column(at.n, arena), Column(at.n, arena)}, place);
     write(entries, at.n, sorted.data() + at.first);
   }
 
+  // A level between two values, d beyond the number of those on its left, has the shares (m - d) / 2m of
+  // the left side and (m + d) / 2m of the right one, whose sums of decays are divided out once for all
+  // levels of the interval. What these bring is a difference of sums over all levels up to a value.
   static void sort_vjp(const Sorted& at, const Tile::From& g, const Tile::To& gx, Arena& arena) {
+    const D d;
     const std::ptrdiff_t n = at.n;
-    const Column u = read(g.data() + at.first, n, arena);
+    const Column u = read(g.data() + at.first, n, arena), keep = at.keep;
     at.expect(gx);
-    const Column to_left(n, arena);
-    const Column to_right(n, arena);
-    for (std::ptrdiff_t j = -1; j <= n; ++j) {
-      to_left.fill(j, 0);
-      to_right.fill(j, 0);
-    }
     const Sums sums(at, arena);
     const Column before = sums.before, behind = sums.behind;
-    const auto share = [=](std::ptrdiff_t begin, std::ptrdiff_t length,
-                           const LevelRoots& roots) HWY_ATTR {
-      Strip<double> left, right;
-      for_each_in_strip(length, [&](std::ptrdiff_t i) HWY_ATTR {
+    const LevelRoom room{Column(n, arena), Column(n, arena),
+                         arena.take<std::int64_t>(size(n)).data()};
+    // Toward the right and the left, of the levels before each one; where u and the lefts were.
+    const Column right_up_to = u, left_up_to = room.lefts;
+    auto right = hn::Zero(S()), left = hn::Zero(S());
+    const auto share = [=, &right, &left](std::ptrdiff_t begin, std::ptrdiff_t length,
+                                          const LevelRoots& roots) HWY_ATTR {
+      Strip<double> to_right, to_left;
+      for_each_in_strip(length, [=, &roots, &to_right, &to_left](std::ptrdiff_t i) HWY_ATTR {
+        const V m = roots.m[i], given = u[begin + i];
+        const V part = quotient<float>(roots.product[i], hn::Mul(hn::Add(m, m), roots.sum(i)));
+        const V far = hn::Mul(given, part), near = hn::Sub(given, far);
         const auto is_right = roots.to_right(i);
-        const V left_sum = before.gather(roots.before.data + i);
-        const V right_sum = behind.gather(roots.behind.data + i);
-        const V near_sum = hn::IfThenElse(is_right, right_sum, left_sum);
-        const V far_sum = hn::IfThenElse(is_right, left_sum, right_sum);
-        const V twice = hn::Add(roots.m[i], roots.m[i]);
-        const auto [near, far] =
-            root_shares<float>(twice, roots.sum(i), near_sum, far_sum, roots.product[i]);
-        left.set(i, hn::Mul(u[begin + i], hn::IfThenElse(is_right, far, near)));
-        right.set(i, hn::Mul(u[begin + i], hn::IfThenElse(is_right, near, far)));
+        to_right.set(i, hn::IfThenElse(is_right, near, far));
+        to_left.set(i, hn::IfThenElse(is_right, far, near));
       });
-      for (std::ptrdiff_t i = 0; i < length; ++i) {
-        *to_left.at(roots.before.data[i]) += left.data[i];
-        *to_right.at(roots.behind.data[i]) += right.data[i];
+      auto so_far_right = right, so_far_left = left;
+      for (std::ptrdiff_t i = 0; i < length; i += rows()) {
+        hn::StoreU(so_far_right, S(), right_up_to.at(begin + i));
+        hn::StoreU(so_far_left, S(), left_up_to.at(begin + i));
+        so_far_right = hn::Add(so_far_right, step(to_right.data + i));
+        so_far_left = hn::Add(so_far_left, step(to_left.data + i));
       }
+      right = so_far_right;
+      left = so_far_left;
     };
-    for_each_level(at, sums, arena, share);
-    auto from_left = hn::Zero(S());
-    auto from_right = hn::Zero(S());
-    for_each_step(n, [&](std::ptrdiff_t e) HWY_ATTR {
+    for_each_level(at, sums, room, share);
+    hn::StoreU(right, S(), right_up_to.at(n * rows()));
+    hn::StoreU(left, S(), left_up_to.at(n * rows()));
+
+    // The same at the values.
+    const Column right_at = room.products, left_at(n, arena);
+    const std::int64_t* const levels_left = room.levels_left;
+    for_each_vector(n, [=](std::ptrdiff_t e) HWY_ATTR {
+      const V to_right = right_up_to.gather(levels_left + e);
+      const V to_left = left_up_to.gather(levels_left + e);
+      right_at.set(e, to_right);
+      left_at.set(e, to_left);
+    });
+    right_at.fill(-1, 0);
+    hn::StoreU(left, S(), left_at.at(n * rows()));
+    for_each_vector(n, [=](std::ptrdiff_t e) HWY_ATTR {
+      const V seen = before[e], left_behind = behind[e];
+      const V share = quotient<float>(hn::Set(d, 1.0), hn::Mul(seen, left_behind));
+      const V from_left = hn::Sub(right_at[e], right_at[e - rows()]);
+      const V from_right = hn::Sub(left_at[e + rows()], left_at[e]);
+      behind.set(e, hn::Mul(from_left, hn::Mul(share, seen)));
+      before.set(e, hn::Mul(from_right, hn::Mul(share, left_behind)));
+    });
+    auto from_left = hn::Zero(S()), from_right = hn::Zero(S());
+    for_each_step(n, [=, &from_left, &from_right](std::ptrdiff_t e) HWY_ATTR {
       const std::ptrdiff_t back = (n - 1) * rows() - e;
-      from_left = hn::MulAdd(from_left, step(at.keep.at(e - rows())), step(to_right.at(e)));
-      from_right = hn::MulAdd(from_right, step(at.keep.at(back)), step(to_left.at(back)));
-      hn::StoreU(from_left, S(), to_right.at(e));
-      hn::StoreU(from_right, S(), to_left.at(back));
+      from_left = hn::MulAdd(from_left, step(keep.at(e - rows())), step(behind.at(e)));
+      from_right = hn::MulAdd(from_right, step(keep.at(back)), step(before.at(back)));
+      hn::StoreU(from_left, S(), behind.at(e));
+      hn::StoreU(from_right, S(), before.at(back));
     });
     for_each_vector(n, [&](std::ptrdiff_t e) HWY_ATTR {
-      at.bring_home(narrow(hn::Add(to_right[e], to_left[e])), e, gx);
+      at.bring_home(narrow(hn::Add(behind[e], before[e])), e, gx);
     });
   }
 };
