@@ -103,6 +103,12 @@ HWY_INLINE V log_ratio(V a, V b) {
   return hn::MulAdd(count, hn::Set(d, kLn2), small);
 }
 
+/// The share that the farther side of an interval has of a level, (m - |d|) / 2m; sum = m + |d|.
+template <class T, class V>
+HWY_INLINE V far_share(V m, V sum, V product) {
+  return quotient<T>(product, hn::Mul(hn::Add(m, m), sum));
+}
+
 /// The weights of the two values next to a root: sum / (total near_sum) for the one in whose direction
 /// the root lies, product / (total sum far_sum) for the other.
 template <class V>

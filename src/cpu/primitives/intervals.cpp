@@ -69,11 +69,15 @@ class Nearby {
  private:
   HWY_INLINE V look_up(const double* from, VI place) const {
     const D d;
+    const V low = hn::LoadU(d, from + begin_), high = hn::LoadU(d, from + begin_ + kLanes);
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3
+    return V{_mm512_permutex2var_pd(low.raw, place.raw, high.raw)};
+#else
     const VI last = hn::Set(DI(), kLanes - 1);
     const auto index = hn::IndicesFromVec(d, hn::And(place, last));
-    const V low = hn::TableLookupLanes(hn::LoadU(d, from + begin_), index);
-    const V high = hn::TableLookupLanes(hn::LoadU(d, from + begin_ + kLanes), index);
-    return hn::IfThenElse(hn::RebindMask(d, hn::Gt(place, last)), high, low);
+    return hn::IfThenElse(hn::RebindMask(d, hn::Gt(place, last)), hn::TableLookupLanes(high, index),
+                          hn::TableLookupLanes(low, index));
+#endif
   }
 
   std::ptrdiff_t begin_;

@@ -438,9 +438,9 @@ class Kernel {
                                           const LevelRoots& roots) HWY_ATTR {
       Strip<double> to_right, to_left;
       for_each_in_strip(length, [=, &roots, &to_right, &to_left](std::ptrdiff_t i) HWY_ATTR {
-        const V m = roots.m[i], given = u[begin + i];
-        const V part = quotient<float>(roots.product[i], hn::Mul(hn::Add(m, m), roots.sum(i)));
-        const V far = hn::Mul(given, part), near = hn::Sub(given, far);
+        const V given = u[begin + i];
+        const V far = hn::Mul(given, far_share<float>(roots.m[i], roots.sum(i), roots.product[i]));
+        const V near = hn::Sub(given, far);
         const auto is_right = roots.to_right(i);
         to_right.set(i, hn::IfThenElse(is_right, near, far));
         to_left.set(i, hn::IfThenElse(is_right, far, near));
@@ -472,11 +472,11 @@ class Kernel {
     hn::StoreU(left, S(), left_at.at(n * rows()));
     for_each_vector(n, [=](std::ptrdiff_t e) HWY_ATTR {
       const V seen = before[e], left_behind = behind[e];
-      const V share = quotient<float>(hn::Set(d, 1.0), hn::Mul(seen, left_behind));
+      const V part = quotient<float>(hn::Set(d, 1.0), hn::Mul(seen, left_behind));
       const V from_left = hn::Sub(right_at[e], right_at[e - rows()]);
       const V from_right = hn::Sub(left_at[e + rows()], left_at[e]);
-      behind.set(e, hn::Mul(from_left, hn::Mul(share, seen)));
-      before.set(e, hn::Mul(from_right, hn::Mul(share, left_behind)));
+      behind.set(e, hn::Mul(from_left, hn::Mul(part, seen)));
+      before.set(e, hn::Mul(from_right, hn::Mul(part, left_behind)));
     });
     auto from_left = hn::Zero(S()), from_right = hn::Zero(S());
     for_each_step(n, [=, &from_left, &from_right](std::ptrdiff_t e) HWY_ATTR {
