@@ -291,7 +291,9 @@ class Kernel {
     const V size = hn::Set(d, static_cast<double>(n));
     // Every value marks the first level beyond it; marks ascend, so the last one counts.
     for (std::ptrdiff_t t = 0; t <= n; ++t) lefts.fill(t, 0);
-    lefts.set((n + 1) * rows(), hn::Zero(d));  // lanes beyond the row gather by it too
+    // Lanes beyond the row gather by these too.
+    lefts.set((n + 1) * rows(), hn::Zero(d));
+    if (levels_left) hn::StoreU(hn::Zero(di), di, levels_left + n * rows());
     products.fill(-1, 0);
     V ascending = hn::Zero(d);  // roundings may have put values that all but tie into the wrong order
     std::int64_t top = 0;
