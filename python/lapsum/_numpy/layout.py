@@ -77,7 +77,10 @@ _LARGE = 1 << 1000
 
 def all_plain(numbers: Sequence[Any]) -> bool:
     """Whether the core takes them as they are; an integer beyond all floats is not."""
-    return all(type(v) is float or (type(v) is int and -_LARGE < v < _LARGE) for v in numbers)
+    for v in numbers:
+        if type(v) is not float and not (type(v) is int and -_LARGE < v < _LARGE):
+            return False
+    return True
 
 
 def kind_of(value: object, array: Array) -> str:

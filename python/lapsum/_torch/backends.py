@@ -20,9 +20,14 @@ NAMES = {core: "the compiled core", cuda: "the CUDA kernels", portable: "plain t
 _serving: dict[str, Any] = {"cpu": core, **({} if cuda.missing() else {"cuda": cuda})}
 
 
+def backend_of(device_type: str) -> Any:
+    """The module that implements the kernels on devices of a type."""
+    return _serving.get(device_type, portable)
+
+
 def backend_for(device: torch.device) -> Any:
     """The module that implements the kernels on a device."""
-    return _serving.get(device.type, portable)
+    return backend_of(device.type)
 
 
 @contextmanager

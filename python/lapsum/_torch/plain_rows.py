@@ -15,7 +15,7 @@ from torch.autograd import Function
 
 from lapsum._numpy.layout import all_plain
 
-from .backends import backend_for
+from .backends import backend_of
 from .derivatives import pulled
 from .kernels import Argument, Kernel, room_for_argsort
 from .operation import captured, transformed
@@ -24,7 +24,6 @@ _empty_like = torch.empty_like
 _threads = torch.get_num_threads
 _grad_enabled = torch.is_grad_enabled
 _unwrap = torch._C._functorch.unwrap_if_dead
-_CPU = torch.device("cpu")
 
 
 class Record(Function):
@@ -108,7 +107,7 @@ def short_cut(
     """
     if not x.is_cpu or captured(x) or transformed():
         return None
-    x, kernel = _unwrap(x), backend_for(_CPU).KERNELS[name]
+    x, kernel = _unwrap(x), backend_of("cpu").KERNELS[name]
     functions, shape, size = kernel.by_address.get(x.dtype), x.shape, x.numel()
     if not functions or not shape or not size or not x.is_contiguous() or x.is_neg():
         return None
@@ -120,15 +119,15 @@ def short_cut(
     sizes = rows, length
     if columns is not None:
         return _with_columns(kernel, x, _unwrap(columns), sizes, numbers, flags)
-    recorded = x.requires_grad and _grad_enabled()
-    thresholds = (bytearray(16 * rows),) if kernel.mask and recorded else ()
-    argsort = (room_for_argsort(x),) if recorded and kernel.keeps_argsort(x) else ()
-    kept = thresholds or [t.data_ptr() for t in argsort]
     out = _empty_like(x)
-    value(x.data_ptr(), *sizes, *numbers, out.data_ptr(), *flags, _threads(), *kept)
-    if recorded:
-        out = _record(x, (out, thresholds, argsort, kernel, vjp, sizes, numbers, flags))
-    return out
+    call = x.data_ptr(), *sizes, *numbers, out.data_ptr(), *flags, _threads()
+    if not (x.requires_grad and _grad_enabled()):
+        value(*call)
+        return out
+    thresholds = (bytearray(16 * rows),) if kernel.mask else ()
+    argsort = (room_for_argsort(x),) if kernel.keeps_argsort(x) else ()
+    value(*call, *(thresholds or [t.data_ptr() for t in argsort]))
+    return _record(x, (out, thresholds, argsort, kernel, vjp, sizes, numbers, flags))
 
 
 def _with_columns(
