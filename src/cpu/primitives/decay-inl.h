@@ -38,6 +38,10 @@ HWY_INLINE void store_narrow(D, V v, T* out) {
   store_elements(half, hn::DemoteTo(half, v), out);
 }
 
+/// Decays of so many vectors go in one loop and their sums in another: in a single one each decay would be
+/// waited for. They stay in the nearest cache.
+constexpr std::ptrdiff_t kVectorsInStrip = 32;
+
 HWY_INLINE double sum_of(V v) { return hn::GetLane(hn::SumOfLanes(D(), v)); }
 
 /// A sum in parts: a long chain of equal terms would drift, for all of them are rounded the same way.

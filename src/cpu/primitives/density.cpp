@@ -259,39 +259,42 @@ HWY_INLINE DensitySums narrow_weigh_in(const T* x, const T* g, std::ptrdiff_t n,
                                        double b, double alpha, float* e) {
   const DF d;
   const Seen<T, ManySteps> seen(sign, b, alpha, 125);
-  V total = hn::Zero(D());
-  V with_g = hn::Zero(D());
-  const auto lanes = static_cast<std::ptrdiff_t>(hn::Lanes(d));
+  constexpr auto kLanes = static_cast<std::ptrdiff_t>(hn::MaxLanes(d));
+  constexpr auto kHalf = static_cast<std::ptrdiff_t>(kMaxLanes);
+  V total = hn::Zero(D()), more = total, with_g = total, more_g = total;
   const auto count = [&](const float* weights, const T* g_at) HWY_ATTR {
-    for (std::ptrdiff_t h = 0; h < lanes; h += static_cast<std::ptrdiff_t>(hn::Lanes(D()))) {
-      const V weight = load_wide(D(), weights + h);
-      total = hn::Add(total, weight);
-      with_g = hn::MulAdd(load_wide(D(), g_at + h), weight, with_g);
-    }
+    const V low = load_wide(D(), weights), high = load_wide(D(), weights + kHalf);
+    total = hn::Add(total, low);
+    more = hn::Add(more, high);
+    with_g = hn::MulAdd(load_wide(D(), g_at), low, with_g);
+    more_g = hn::MulAdd(load_wide(D(), g_at + kHalf), high, more_g);
   };
-  const auto add = [&](const T* at, const T* g_at, float* to) HWY_ATTR {
-    hn::StoreU(seen.rounded(at), d, to);
-    count(to, g_at);
-  };
-  float here[hn::MaxLanes(d)];
+  constexpr std::ptrdiff_t kStrip = kVectorsInStrip * kLanes;
+  HWY_ALIGN float own[kStrip];
   std::ptrdiff_t i = 0;
-  for (; i + lanes <= n; i += lanes) add(x + i, g + i, e ? e + i : here);
-  if (i < n && n >= lanes) {  // the last vector of the row: what it has in front is counted
-    const std::ptrdiff_t last = n - lanes;
+  while (i + kLanes <= n) {
+    const std::ptrdiff_t begin = i, end = HWY_MIN(n - kLanes + 1, begin + kStrip);
+    float* const to = e ? e + begin : own;
+    for (; i < end; i += kLanes) hn::StoreU(seen.rounded(x + i), d, to + (i - begin));
+    for (std::ptrdiff_t at = begin; at < i; at += kLanes) count(to + (at - begin), g + at);
+  }
+  if (i < n && n >= kLanes) {  // the last vector of the row: what it has in front is counted
+    const std::ptrdiff_t last = n - kLanes;
     const auto weights = seen.rounded(x + last);
     if (e) hn::StoreU(weights, d, e + last);
     const auto counted = hn::FirstN(d, static_cast<std::size_t>(i - last));
-    hn::StoreU(hn::IfThenZeroElse(counted, weights), d, here);
-    count(here, g + last);
+    hn::Store(hn::IfThenZeroElse(counted, weights), d, own);
+    count(own, g + last);
   } else if (i < n) {
-    T last[hn::MaxLanes(d)], last_g[hn::MaxLanes(d)] = {};
-    std::fill_n(last, lanes, Element<T>::round(std::numeric_limits<double>::infinity()));
+    T last[kLanes], last_g[kLanes] = {};
+    std::fill_n(last, kLanes, Element<T>::round(std::numeric_limits<double>::infinity()));
     std::copy(x + i, x + n, last);
     std::copy(g + i, g + n, last_g);
-    add(last, last_g, here);
-    if (e) std::copy_n(here, n - i, e + i);
+    hn::Store(seen.rounded(last), d, own);
+    count(own, last_g);
+    if (e) std::copy_n(own, n - i, e + i);
   }
-  return {sum_of(total), sum_of(with_g)};
+  return {sum_of(hn::Add(total, more)), sum_of(hn::Add(with_g, more_g))};
 }
 
 template <class T>

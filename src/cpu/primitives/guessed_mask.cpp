@@ -249,7 +249,6 @@ class GuessedRow {
   // Decays seen from the center, with a sign on its left, and what they add up to.
   HWY_INLINE bool look() {
     const DF d;
-    const hn::RebindToSigned<DF> di;
     const Outlook from = {center_, center_, center_, alpha_};
     if (!FromCenter<float>::can_take(from)) return false;
     const FromCenter<float> seen(from);
@@ -257,38 +256,47 @@ class GuessedRow {
     if (left_end > center_) left_end = std::nextafter(left_end, -INFINITY);
     const VF last_left = hn::Set(d, left_end);
     const VF minus = hn::Set(d, -0.0f);
-    VI count = hn::Zero(di);
+    std::ptrdiff_t count = 0;
     V all = hn::Zero(D()), more = all, signed_all = all, signed_more = all;
     const T* const x = x_;
     const VF turn = turn_;
     float* const e_at = e_;
+    const std::ptrdiff_t n = n_;
+    const auto see = [&](std::ptrdiff_t i, MF before) HWY_ATTR {
+      const VF r = hn::Mul(load_elements(d, x + i), turn);
+      const MF is_left = hn::Le(r, last_left);
+      hn::StoreU(hn::Or(seen.decay(r, is_left), hn::IfThenElseZero(is_left, minus)), d, e_at + i);
+      count += std::popcount(bits_of(d, hn::AndNot(before, is_left)));
+    };
     // Sums are those of the very decays that are kept: what changes sides is taken away without a trace.
-    const auto add = [&](VF e, VI left) HWY_ATTR {
-      const auto [low, high] = halves(e);
+    const auto add = [&](V low, V high) HWY_ATTR {
       signed_all = hn::Add(signed_all, low);
       signed_more = hn::Add(signed_more, high);
       all = hn::Add(all, hn::Abs(low));
       more = hn::Add(more, hn::Abs(high));
-      count = hn::Sub(count, left);
-    };
-    const auto at = [&](std::ptrdiff_t i, MF before) HWY_ATTR {
-      const VF r = hn::Mul(load_elements(d, x + i), turn);
-      const MF is_left = hn::Le(r, last_left);
-      const VF e = hn::Or(seen.decay(r, is_left), hn::IfThenElseZero(is_left, minus));
-      hn::StoreU(e, d, e_at + i);
-      add(hn::IfThenZeroElse(before, e),
-          hn::VecFromMask(di, hn::RebindMask(di, hn::AndNot(before, is_left))));
     };
     const MF none = hn::FirstN(d, 0);
-    for (std::ptrdiff_t i = 0; i + kLanes <= n_; i += kLanes) at(i, none);
-    if (n_ % kLanes != 0) at(n_ - kLanes, seen_before());
+    constexpr std::ptrdiff_t kStrip = kVectorsInStrip * kLanes, kHalf = kMaxLanes;
+    for (std::ptrdiff_t begin = 0; begin + kLanes <= n; begin += kStrip) {
+      const std::ptrdiff_t end = HWY_MIN(n - kLanes + 1, begin + kStrip);
+      for (std::ptrdiff_t i = begin; i < end; i += kLanes) see(i, none);
+      for (std::ptrdiff_t i = begin; i < end; i += kLanes) {
+        add(load_wide(D(), e_at + i), load_wide(D(), e_at + i + kHalf));
+      }
+    }
+    if (n % kLanes != 0) {
+      see(n - kLanes, seen_before());
+      const auto [low, high] =
+          halves(hn::IfThenZeroElse(seen_before(), hn::LoadU(d, e_at + n - kLanes)));
+      add(low, high);
+    }
     const double total = sum_of(hn::Add(all, more));
     const double difference = sum_of(hn::Add(signed_all, signed_more));
     on_left_ = seen.on_left();
     on_right_ = seen.on_right();
     left_ = 0.5 * on_left_ * (total - difference);
     right_ = 0.5 * on_right_ * (total + difference);
-    missing_ = k_ - static_cast<double>(hn::GetLane(hn::SumOfLanes(di, count)));
+    missing_ = k_ - static_cast<double>(count);
     return true;
   }
 

@@ -23,23 +23,21 @@ template <class T>
 class Keeping {
  public:
   using Out = Work<T>;
-  struct Sides {
-    Vec<T> left, right;
-  };
 
   HWY_INLINE explicit Keeping(const Outlook& from) : seen_(from) {}
 
-  HWY_INLINE Sides at(Vec<T> r, Mask<T> is_left, Mask<T> is_right, Out* to) const {
+  HWY_INLINE void at(Vec<T> r, Mask<T> is_left, Mask<T> is_right, Out* to) const {
     const Tag<T> d;
-    const Vec<T> e = seen_.decay(r, is_left);
-    const Sides sides = {hn::IfThenElseZero(is_left, e), hn::IfThenElseZero(is_right, e)};
-    const Vec<T> minus = hn::IfThenElseZero(is_left, hn::Set(d, Out{-0.0}));
-    hn::StoreU(hn::Or(hn::Or(sides.left, sides.right), minus), d, to);
-    return sides;
+    const Vec<T> e = hn::IfThenElseZero(hn::Or(is_left, is_right), seen_.decay(r, is_left));
+    hn::StoreU(hn::Or(e, hn::IfThenElseZero(is_left, hn::Set(d, Out{-0.0}))), d, to);
   }
-  HWY_INLINE void add_up(const Sides& one, const Sides& two) {
-    left_.part = hn::Add(left_.part, added(one.left, two.left));
-    right_.part = hn::Add(right_.part, added(one.right, two.right));
+  HWY_INLINE void add_up(const Out* decays) {
+    const Tag<T> d;
+    const Vec<T> zero = hn::Zero(d);
+    const Vec<T> one = hn::LoadU(d, decays);
+    const Vec<T> two = hn::LoadU(d, decays + hn::MaxLanes(d));
+    left_.part = hn::Sub(left_.part, added(hn::Min(one, zero), hn::Min(two, zero)));
+    right_.part = hn::Add(right_.part, added(hn::Max(one, zero), hn::Max(two, zero)));
     if constexpr (std::is_same_v<Out, double>) {
       left_.count();
       right_.count();
@@ -64,15 +62,13 @@ template <class T>
 class Choosing {
  public:
   using Out = T;
-  struct Sides {};
 
   HWY_INLINE explicit Choosing(const Outlook&) {}
-  HWY_INLINE Sides at(Vec<T>, Mask<T> is_left, Mask<T>, T* to) const {
+  HWY_INLINE void at(Vec<T>, Mask<T> is_left, Mask<T>, T* to) const {
     const Tag<T> d;
     store_elements(d, hn::IfThenElseZero(is_left, hn::Set(d, Work<T>{1})), to);
-    return {};
   }
-  HWY_INLINE void add_up(const Sides&, const Sides&) {}
+  HWY_INLINE void add_up(const T*) {}
   HWY_INLINE void finish(const Out*, std::ptrdiff_t, KeptDecays&) const {}
 };
 
@@ -102,15 +98,18 @@ HWY_INLINE KeptDecays part_by(const T* HWY_RESTRICT x, std::ptrdiff_t n, double 
     counts.left += std::popcount(left);
     kept += std::popcount(others);
     place = hn::Add(place, hn::Set(di, Place<T>{kLanes}));
-    return use.at(r, is_left, is_right, to);
+    use.at(r, is_left, is_right, to);
   };
+  constexpr std::ptrdiff_t kStrip = kVectorsInStrip * kLanes;
   std::ptrdiff_t i = 0;
-  for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
-    // A compressed vector is stored whole.
-    const auto one = at(x + i, out + i, inside + std::min(counts.inside, most), counts.inside);
-    const auto two =
-        at(x + i + kLanes, out + i + kLanes, inside + std::min(counts.inside, most), counts.inside);
-    use.add_up(one, two);
+  while (i + 2 * kLanes <= n) {
+    const std::ptrdiff_t begin = i;
+    const std::ptrdiff_t end = begin + std::min(kStrip, (n - begin) / (2 * kLanes) * (2 * kLanes));
+    for (; i < end; i += kLanes) {
+      // A compressed vector is stored whole.
+      at(x + i, out + i, inside + std::min(counts.inside, most), counts.inside);
+    }
+    for (std::ptrdiff_t j = begin; j < i; j += 2 * kLanes) use.add_up(out + j);
   }
   if (i < n) {
     // What is at infinity is right, with a decay of 0.
@@ -121,9 +120,9 @@ HWY_INLINE KeptDecays part_by(const T* HWY_RESTRICT x, std::ptrdiff_t n, double 
     const T far = Element<T>::round(sign * std::numeric_limits<double>::infinity());
     std::fill_n(last, 2 * kLanes, far);
     std::copy(x + i, x + n, last);
-    const auto one = at(last, last_out, places, kept);
-    const auto two = at(last + kLanes, last_out + kLanes, places + kept, kept);
-    use.add_up(one, two);
+    at(last, last_out, places, kept);
+    at(last + kLanes, last_out + kLanes, places + kept, kept);
+    use.add_up(last_out);
     std::copy_n(last_out, n - i, out + i);
     std::copy_n(places, std::clamp<std::ptrdiff_t>(most - counts.inside, 0, kept),
                 inside + std::min(counts.inside, most));

@@ -171,14 +171,19 @@ class LaneStep {
     float* const e_at = e_;
     float* const rest_at = rest_;
     const LaneDecays<kGaps> decays = decays_;
+    // Rows in lanes are short: all of them are a strip.
+    entries_.for_each_vector([&](std::ptrdiff_t at) HWY_ATTR {
+      const DF d;
+      const VF r = hn::LoadU(d, r_at + at);
+      const auto [e, rest] = decays(r, decays.is_left(r));
+      hn::StoreU(e, d, e_at + at);
+      hn::StoreU(rest, d, rest_at + at);
+    });
     using Seen = Sums<kGaps ? 4 : 3, kGaps ? 2 : 1>;
     const auto s = entries_.template add_up<Seen>([&](Seen& sums, std::ptrdiff_t at) HWY_ATTR {
       const DF d;
-      const VF r = hn::LoadU(d, r_at + at);
-      const MF is_left = decays.is_left(r);
-      const auto [e, rest] = decays(r, is_left);
-      hn::StoreU(e, d, e_at + at);
-      hn::StoreU(rest, d, rest_at + at);
+      const MF is_left = decays.is_left(hn::LoadU(d, r_at + at));
+      const VF e = hn::LoadU(d, e_at + at), rest = hn::LoadU(d, rest_at + at);
       sums.sum[0] = add_if(is_left, sums.sum[0], floats(1));
       sums.sum[1] = add_if(is_left, sums.sum[1], e);
       sums.sum[2] = hn::Add(sums.sum[2], rest);
