@@ -119,9 +119,9 @@ TEST(Tile, takes_ties_that_lie_at_levels) {
         SCOPED_TRACE(testing::Message() << ties << " ties, element " << i);
         ASSERT_TRUE(within(got.sorted_gx[i], want.sorted_gx[i],
                            allowed("soft_sort", "float32", "grad_x", {{"max|g|", 4}})));
-        ASSERT_TRUE(within(got.sorted[i], want.sorted[i],
-                           allowed("soft_sort", "float32", "value",
-                                   {{"near", std::abs(want.sorted[i]) + 0.5L}})));
+        ASSERT_TRUE(within(
+            got.sorted[i], want.sorted[i],
+            allowed("soft_sort", "float32", "value", {{"near", std::abs(want.sorted[i]) + 0.5L}})));
       }
     }
   });
