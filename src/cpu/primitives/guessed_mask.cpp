@@ -57,9 +57,11 @@ class GuessedRow {
 
   std::optional<Threshold> run() {
     if (!guess()) return std::nullopt;
-    // From many alphas away a threshold is not seen.
-    constexpr double kReach = 4;
-    if (!(kReach * alpha_ > scatter_)) return choose();
+    // From many alphas away a threshold is not seen at once, and of a longer row a second look costs more
+    // than to choose and to solve for what is near.
+    constexpr std::ptrdiff_t kLookedAtTwice = 2048;
+    const double reach = n_ <= kLookedAtTwice ? 9 : 4;
+    if (!(reach * alpha_ > scatter_)) return choose();
     constexpr int kMostLooks = 2;
     constexpr double kMostMoved = 7;
     for (int looks = 0; looks < kMostLooks; ++looks) {
