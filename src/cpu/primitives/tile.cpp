@@ -295,8 +295,8 @@ class Kernel {
     lefts.set((n + 1) * rows(), hn::Zero(d));
     if (levels_left) hn::StoreU(hn::Zero(di), di, levels_left + n * rows());
     products.fill(-1, 0);
-    V ascending =
-        hn::Zero(d);  // roundings may have put values that all but tie into the wrong order
+    // Roundings may have put values that all but tie into the wrong order.
+    V ascending = hn::Zero(d);
     std::int64_t top = 0;
     for_each_strip(n, [=, &ascending, &top](std::ptrdiff_t begin, std::ptrdiff_t length) HWY_ATTR {
       Strip<std::int64_t> first;
