@@ -38,9 +38,19 @@ HWY_INLINE void store_narrow(D, V v, T* out) {
   store_elements(half, hn::DemoteTo(half, v), out);
 }
 
-/// Decays of so many vectors go in one loop and their sums in another: in a single one each decay would be
-/// waited for. They stay in the nearest cache.
-constexpr std::ptrdiff_t kVectorsInStrip = 32;
+constexpr std::ptrdiff_t kStepsInStrip = 32;
+
+/// body(begin, end) for the strips of a row of n, of whole steps; returns where the last one ends. Of a strip
+/// decays go in one loop and their sums in another: in a single one each decay would be waited for. It stays
+/// in the nearest cache.
+template <class Body>
+HWY_INLINE std::ptrdiff_t for_strips(std::ptrdiff_t n, std::ptrdiff_t step, Body body) {
+  const std::ptrdiff_t whole = n - n % step;
+  for (std::ptrdiff_t begin = 0; begin < whole; begin += kStepsInStrip * step) {
+    body(begin, HWY_MIN(whole, begin + kStepsInStrip * step));
+  }
+  return whole;
+}
 
 HWY_INLINE double sum_of(V v) { return hn::GetLane(hn::SumOfLanes(D(), v)); }
 

@@ -269,15 +269,16 @@ HWY_INLINE DensitySums narrow_weigh_in(const T* x, const T* g, std::ptrdiff_t n,
     with_g = hn::MulAdd(load_wide(D(), g_at), low, with_g);
     more_g = hn::MulAdd(load_wide(D(), g_at + kHalf), high, more_g);
   };
-  constexpr std::ptrdiff_t kStrip = kVectorsInStrip * kLanes;
-  HWY_ALIGN float own[kStrip];
-  std::ptrdiff_t i = 0;
-  while (i + kLanes <= n) {
-    const std::ptrdiff_t begin = i, end = HWY_MIN(n - kLanes + 1, begin + kStrip);
+  HWY_ALIGN float own[kStepsInStrip * kLanes];
+  const auto weigh = [&](std::ptrdiff_t begin, std::ptrdiff_t end) HWY_ATTR {
     float* const to = e ? e + begin : own;
-    for (; i < end; i += kLanes) hn::StoreU(seen.rounded(x + i), d, to + (i - begin));
-    for (std::ptrdiff_t at = begin; at < i; at += kLanes) count(to + (at - begin), g + at);
-  }
+    const std::ptrdiff_t length = end - begin;
+    for (std::ptrdiff_t j = 0; j < length; j += kLanes) {
+      hn::StoreU(seen.rounded(x + begin + j), d, to + j);
+    }
+    for (std::ptrdiff_t j = 0; j < length; j += kLanes) count(to + j, g + begin + j);
+  };
+  const std::ptrdiff_t i = for_strips(n, kLanes, weigh);
   if (i < n && n >= kLanes) {  // the last vector of the row: what it has in front is counted
     const std::ptrdiff_t last = n - kLanes;
     const auto weights = seen.rounded(x + last);

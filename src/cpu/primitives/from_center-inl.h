@@ -37,19 +37,6 @@ HWY_INLINE V added(Vec<float> one, Vec<float> two) {
 }
 HWY_INLINE V added(V one, V two) { return hn::Add(one, two); }
 
-// The halves of a vector, as doubles; a lane alone has no other half.
-struct Halves {
-  V low, high;
-};
-HWY_INLINE Halves halves(Vec<float> v) {
-#if HWY_TARGET == HWY_SCALAR
-  return {hn::PromoteTo(D(), v), hn::Zero(D())};
-#else
-  const hn::Half<DF> half;
-  return {hn::PromoteTo(D(), hn::LowerHalf(half, v)), hn::PromoteTo(D(), hn::UpperHalf(half, v))};
-#endif
-}
-
 // Decays by themselves, up to a factor for each side.
 template <class T>
 class FromCenter;

@@ -271,26 +271,23 @@ class GuessedRow {
       count += std::popcount(bits_of(d, hn::AndNot(before, is_left)));
     };
     // Sums are those of the very decays that are kept: what changes sides is taken away without a trace.
-    const auto add = [&](V low, V high) HWY_ATTR {
+    const auto add = [&](const float* e) HWY_ATTR {
+      const V low = load_wide(D(), e), high = load_wide(D(), e + kMaxLanes);
       signed_all = hn::Add(signed_all, low);
       signed_more = hn::Add(signed_more, high);
       all = hn::Add(all, hn::Abs(low));
       more = hn::Add(more, hn::Abs(high));
     };
     const MF none = hn::FirstN(d, 0);
-    constexpr std::ptrdiff_t kStrip = kVectorsInStrip * kLanes, kHalf = kMaxLanes;
-    for (std::ptrdiff_t begin = 0; begin + kLanes <= n; begin += kStrip) {
-      const std::ptrdiff_t end = HWY_MIN(n - kLanes + 1, begin + kStrip);
+    for_strips(n, kLanes, [&](std::ptrdiff_t begin, std::ptrdiff_t end) HWY_ATTR {
       for (std::ptrdiff_t i = begin; i < end; i += kLanes) see(i, none);
-      for (std::ptrdiff_t i = begin; i < end; i += kLanes) {
-        add(load_wide(D(), e_at + i), load_wide(D(), e_at + i + kHalf));
-      }
-    }
+      for (std::ptrdiff_t i = begin; i < end; i += kLanes) add(e_at + i);
+    });
     if (n % kLanes != 0) {
       see(n - kLanes, seen_before());
-      const auto [low, high] =
-          halves(hn::IfThenZeroElse(seen_before(), hn::LoadU(d, e_at + n - kLanes)));
-      add(low, high);
+      HWY_ALIGN float rest[2 * kMaxLanes];
+      hn::Store(hn::IfThenZeroElse(seen_before(), hn::LoadU(d, e_at + n - kLanes)), d, rest);
+      add(rest);
     }
     const double total = sum_of(hn::Add(all, more));
     const double difference = sum_of(hn::Add(signed_all, signed_more));

@@ -100,17 +100,14 @@ HWY_INLINE KeptDecays part_by(const T* HWY_RESTRICT x, std::ptrdiff_t n, double 
     place = hn::Add(place, hn::Set(di, Place<T>{kLanes}));
     use.at(r, is_left, is_right, to);
   };
-  constexpr std::ptrdiff_t kStrip = kVectorsInStrip * kLanes;
-  std::ptrdiff_t i = 0;
-  while (i + 2 * kLanes <= n) {
-    const std::ptrdiff_t begin = i;
-    const std::ptrdiff_t end = begin + std::min(kStrip, (n - begin) / (2 * kLanes) * (2 * kLanes));
-    for (; i < end; i += kLanes) {
+  const auto part = [&, x, out, inside, most](std::ptrdiff_t begin, std::ptrdiff_t end) HWY_ATTR {
+    for (std::ptrdiff_t j = begin; j < end; j += kLanes) {
       // A compressed vector is stored whole.
-      at(x + i, out + i, inside + std::min(counts.inside, most), counts.inside);
+      at(x + j, out + j, inside + std::min(counts.inside, most), counts.inside);
     }
-    for (std::ptrdiff_t j = begin; j < i; j += 2 * kLanes) use.add_up(out + j);
-  }
+    for (std::ptrdiff_t j = begin; j < end; j += 2 * kLanes) use.add_up(out + j);
+  };
+  const std::ptrdiff_t i = for_strips(n, 2 * kLanes, part);
   if (i < n) {
     // What is at infinity is right, with a decay of 0.
     T last[2 * kLanes];
